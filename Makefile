@@ -14,10 +14,13 @@ help:  ## what there is
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Holdfast needs Python 3.11 or newer; name one with: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
+	@echo "Setting up $(VENV): two to three minutes the first time, with a good connection."
 	$(PYTHON) -m venv $(VENV)
+	@echo "Installing packages ..."
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt pip
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable . --group dev
 	@touch $@
+	@echo "Packages are installed."
 
 setup: $(READY)  ## the environment, and the small demonstration model
 	@$(BIN)/holdfast models get --quiet

@@ -172,9 +172,12 @@ class Checker:
         yield from check_memories(self._ledger.memories, texts, "REST")
         problems: list[str] = [str(row) for row in export["left_out"]]
         notes = Notes(self._server.home / "workspace")
-        files = {**notes.list_memories(Scope(), problems), **notes.list_archived(Scope(), problems)}
+        current = [row for rows in notes.list_memories(Scope(), problems).values() for row in rows]
+        archived = [row for rows in notes.list_archived(Scope(), problems).values() for row in rows]
         notes.list_summaries(Scope(), problems)
-        texts = [memory.text for memories in files.values() for memory in memories]
+        # What is put into the archive stands in both for a moment, and after a kill until the next is.
+        names = {memory.id for memory in current}
+        texts = [memory.text for memory in (*current, *(row for row in archived if row.id not in names))]
         yield from check_memories(self._ledger.memories, texts, "notes")
         yield from (Finding("damaged", problem, "notes") for problem in problems)
 

@@ -51,10 +51,10 @@ from holdfast.memory.profile import parse as parse_profile
 from holdfast.messages import Chunk, JsonObject, Scope
 from holdfast.protocols import anthropic, ollama, openai_chat, openai_responses
 from holdfast.protocols.wire import iter_lines, iter_sse, parse_object, parse_server_payload
+from holdfast.research.extract import decode_page, strip_page
+from holdfast.research.fetch import parse_address
 from holdfast.research.finding import Finding, ResearchSource
 from holdfast.research.repository import find_addresses, format_note, parse_note
-from holdfast.research.web.extract import decode_page, strip_page
-from holdfast.research.web.fetch import parse_address
 from holdfast.server.pages.markdown import render_html
 from holdfast.store import open_store
 from holdfast.tokens.vocabulary import encode_metadata, parse_metadata

@@ -4,6 +4,7 @@
 """
 
 import ast
+import re
 import string
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from babel.messages.extract import extract_from_file
 from babel.messages.pofile import read_po, write_po
 
 import holdfast
+from holdfast import errors
 from holdfast.cli import app
 from holdfast.cli.commands import COMMANDS, load_command
 
@@ -32,6 +34,12 @@ FUNCTIONS: dict[str, tuple[int | None, tuple[int, ...]]] = {
     "lazy_context": (0, (1,)),
     "_setting": (None, (1,)),
 }
+# Whose errors are read by programs, which look for English words, and by those who write programs.
+ENGLISH_ONLY = re.compile(
+    r"(protocols|mcp|testing|demo|backends)/|library\.py|tokens/(vocabulary|tokenizer)\.py|files/problems\.py"
+    r"|server/(ollama|openai|embeddings|anthropic|mcp|endpoint)\.py|memory/(embedder\w*|remote_vectors|index)\.py"
+)
+COMMAND = "holdfast "
 # Words of Typer between ours in a help text.
 TYPER = {
     "Usage",
@@ -91,6 +99,34 @@ def _messages(tree: ast.Module) -> Iterator[Message]:
             english = tuple(values[at] for at in texts)
             if all(isinstance(text, str) for text in english):
                 yield "" if context is None else values[context], english
+
+
+def find_plain_errors() -> Iterator[str]:
+    """Find errors whose message or hint is a sentence that nobody can translate."""
+    names = set(_error_names(errors.HoldfastError))
+    for path in SOURCE.rglob("*.py"):
+        if ENGLISH_ONLY.match(path.relative_to(SOURCE).as_posix()):
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
+                texts = node.args[:1] if node.func.id != "ModelMissing" else []
+                texts += [item.value for item in node.keywords if item.arg == "hint"]
+                yield from (f"{path.name}:{text.lineno}" for text in texts if _is_sentence(text))
+
+
+def _error_names(error: type) -> Iterator[str]:
+    yield error.__name__
+    for kind in error.__subclasses__():
+        yield from _error_names(kind)
+
+
+def _is_sentence(text: ast.expr) -> bool:
+    """Whether a literal has words of its own, and not only what it quotes."""
+    parts = text.values if isinstance(text, ast.JoinedStr) else [text]
+    plain = " ".join(
+        part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)
+    )
+    return len(re.findall(r"[a-z]{2,}", plain)) > 1 and not plain.startswith(COMMAND)
 
 
 def find_help_paragraphs() -> set[str]:

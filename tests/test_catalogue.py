@@ -25,7 +25,13 @@ from holdfast.i18n import (
     translate,
 )
 from holdfast.i18n import gettext as _
-from tests.catalogue import find_messages, find_placeholders, load_file, load_translations
+from tests.catalogue import (
+    find_messages,
+    find_placeholders,
+    find_plain_errors,
+    load_file,
+    load_translations,
+)
 
 # What a German sentence leaves out on purpose, because it says the same without it.
 LEFT_OUT: dict[str, set[str]] = {
@@ -40,6 +46,10 @@ def test_every_message_has_a_translation():
         "`make catalogue` adds these; then translate them"
     )
     assert [english for english, german in load_translations().items() if not all(german)] == []
+
+
+def test_no_error_says_a_plain_english_sentence():
+    assert list(find_plain_errors()) == [], "wrap them in lazy(): f-strings cannot be translated"
 
 
 def test_no_translation_is_stale():

@@ -172,7 +172,7 @@ def _list_memories(catalogue: Catalogue, scope: Scope) -> Iterator[Memory]:
 
 def section_of(kind: Kind, text: str, *, own: bool = True) -> SectionName | None:
     """Return where a text stands in a brief; of what is not the project's `own`, only what binds does."""
-    stated = {statement.kind for statement in statements_in([text])}
+    stated = {statement.kind for statement in statements_in((text,))}
     if "prohibition" in stated:
         return "forbidden"
     if kind == "preference" or "rule" in stated:

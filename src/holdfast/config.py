@@ -19,8 +19,8 @@ from urllib.parse import quote
 
 import platformdirs
 
-from holdfast.errors import ConfigError
-from holdfast.i18n import LANGUAGES
+from holdfast.errors import ConfigError, explain_os_error
+from holdfast.i18n import LANGUAGES, lazy
 from holdfast.i18n import gettext as _
 
 
@@ -432,7 +432,9 @@ def keep_page(home: Path, values: Mapping[str, Any]) -> None:
     try:
         replace_config(home / PAGE, text.encode())
     except OSError as error:
-        raise ConfigError(f"{home / PAGE} cannot be written: {error.strerror}.") from None
+        raise ConfigError(
+            lazy("{path} cannot be written: {why}.", path=home / PAGE, why=explain_os_error(error))
+        ) from None
 
 
 def replace_config(path: Path, content: bytes, mode: int = 0o600) -> None:
@@ -456,17 +458,28 @@ def _read_file(path: Path, parse: Callable[[str], Any] = tomllib.loads) -> Mappi
     except FileNotFoundError:
         return {}
     except ValueError as error:
-        raise ConfigError(f"{path} cannot be read: {error}.", hint="Mend the file or move it away.") from None
+        raise ConfigError(
+            lazy("{path} cannot be read: {why}.", path=path, why=str(error)),
+            hint=lazy("Mend the file or move it away."),
+        ) from None
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from None
+        raise ConfigError(
+            lazy("{path} cannot be read: {why}.", path=path, why=explain_os_error(error))
+        ) from None
     if not isinstance(values, dict):
-        raise ConfigError(f"{path} is no table of settings.", hint="Mend the file or move it away.")
+        raise ConfigError(
+            lazy("{path} is no table of settings.", path=path), hint=lazy("Mend the file or move it away.")
+        )
     names = {item.name for item in fields(Settings)} - {"home"}
     for name in values:
         if name not in names:
             near = difflib.get_close_matches(name, names, n=1)
-            hint = f"Did you mean {near[0]}?" if near else "`holdfast config` lists the settings there are."
-            raise ConfigError(f"{path} has an unknown setting: {name}.", hint=hint)
+            hint = (
+                lazy("Did you mean {names}?", names=near[0])
+                if near
+                else lazy("`holdfast config` lists the settings there are.")
+            )
+            raise ConfigError(lazy("{path} has an unknown setting: {name}.", path=path, name=name), hint=hint)
     return values
 
 
@@ -478,20 +491,25 @@ def converted(name: str, value: Any, source: Source) -> Any:
         value = PRESET_ALIASES.get(value, value)
     if choices and value not in choices:
         raise ConfigError(
-            f"{name} ({source}) is {value!r}.", hint=f"It must be one of: {', '.join(choices)}."
+            lazy("{name} ({source}) is {value!r}.", name=name, source=source, value=value),
+            hint=lazy("It must be one of: {names}.", names=", ".join(choices)),
         )
     try:
         return port(value) if name == "port" else READERS[type(item.default)](value)
     except (TypeError, ValueError, KeyError):
-        words = {
-            str: "text",
-            bool: "true or false",
-            int: "a whole number, zero or more",
-            float: "a number, zero or more",
-            type(None): "a share above 0 and up to 1, such as 0.65 or 65%, or empty for the preset's",
+        hints = {
+            str: lazy("It must be text."),
+            bool: lazy("It must be true or false."),
+            int: lazy("It must be a whole number, zero or more."),
+            float: lazy("It must be a number, zero or more."),
+            type(None): lazy(
+                "It must be a share above 0 and up to 1, such as 0.65 or 65%, or empty for the preset's."
+            ),
         }
-        hint = f"It must be {words.get(type(item.default), 'a path')}."
-        raise ConfigError(f"{name} ({source}) is {value!r}.", hint=hint) from None
+        hint = hints.get(type(item.default), lazy("It must be a path."))
+        raise ConfigError(
+            lazy("{name} ({source}) is {value!r}.", name=name, source=source, value=value), hint=hint
+        ) from None
 
 
 # What people set in daily life; on the settings page all the rest is folded away until it is looked for.

@@ -26,10 +26,33 @@ Endpoints turn these into what a client of their protocol expects; nothing below
 status codes, only those that an upstream returned.
 """
 
+import errno
 from collections.abc import Mapping
 from typing import Any
 
 from holdfast.i18n import Language, LazyText, in_language, lazy
+
+# What the operating system says in English whatever the reader's language is.
+_OS_ERRORS = {
+    errno.ENOENT: lazy("there is no such file or folder"),
+    errno.EACCES: lazy("permission denied"),
+    errno.EPERM: lazy("permission denied"),
+    errno.EEXIST: lazy("it is there already"),
+    errno.EISDIR: lazy("it is a folder"),
+    errno.ENOTDIR: lazy("a part of the path is no folder"),
+    errno.ENAMETOOLONG: lazy("the name is too long"),
+    errno.ENOSPC: lazy("the disk is full"),
+    errno.EROFS: lazy("it cannot be written to: the disk is read-only"),
+    errno.EMFILE: lazy("too many files are open"),
+    errno.EADDRINUSE: lazy("the address is in use already"),
+    errno.EADDRNOTAVAIL: lazy("this machine does not have that address"),
+    errno.ECONNREFUSED: lazy("nothing listens there"),
+}
+
+
+def explain_os_error(error: OSError) -> str:
+    """Return why the operating system refused, translatable where it is one of the usual reasons."""
+    return _OS_ERRORS.get(error.errno or 0) or error.strerror or str(error)
 
 
 class ErrorText(LazyText):

@@ -13,6 +13,7 @@ clients that show nothing else of Holdfast, are marked as ours: models and searc
 import json
 import locale
 import re
+import string
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
@@ -65,6 +66,26 @@ def pgettext(context: str, message: str) -> str:
 def ngettext(singular: str, plural: str, number: int) -> str:
     """Translate a message in the form for this number."""
     return _find_form(_current.get(), singular, plural, number)
+
+
+class _GermanNumbers(string.Formatter):
+    """Fills a form with numbers as German writes them: `{n:,}` becomes 1.234."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        text = str(super().format_field(value, format_spec))
+        return text.translate(_GERMAN_MARKS) if isinstance(value, int | float) and format_spec else text
+
+
+_GERMAN_NUMBERS = _GermanNumbers()
+
+
+class GermanForm(str):
+    """A translated message, whose `format` writes numbers with the marks of its language."""
+
+    __slots__ = ()
+
+    def format(self, *values: object, **named: object) -> str:
+        return _GERMAN_NUMBERS.vformat(self, values, named)
 
 
 class LazyText(str):
@@ -161,7 +182,8 @@ def load_catalogue(language: Language) -> dict[str, tuple[str, ...]]:
     from importlib.resources import files
 
     path = files("holdfast") / "locales" / language / "LC_MESSAGES" / "holdfast.po"
-    return dict(read_po(path.read_text("utf-8").splitlines()))
+    entries = read_po(path.read_text("utf-8").splitlines())
+    return {message: tuple(map(GermanForm, forms)) for message, forms in entries}
 
 
 def read_po(lines: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:

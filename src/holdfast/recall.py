@@ -20,7 +20,7 @@ from functools import cache, lru_cache
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from holdfast.memory.index import Index
+from holdfast.memory.index import Index, read_successor
 from holdfast.memory.private import redact
 from holdfast.memory.scopes import is_finding, summary_file
 from holdfast.memory.search import Retrieval, Search, SearchCandidate
@@ -228,15 +228,18 @@ class Recall:
     ) -> Evidence:
         eligible = list(self._eligible(result.candidates, need))
         candidates = [each for each in eligible if each.row.passage not in need.present]
-        likely = max((max(each.score, _NAMED * each.exact) for each in candidates), default=0.0)
+        likely = max([each.score for each in candidates], default=0.0)
+        has_exact = any(each.exact for each in candidates)
+        likely = max(likely, _NAMED) if has_exact else likely
         # A message that asks nothing gets no evidence, unless it clearly refers to something. News resemble
         # much of what was said, and point at nothing of it.
         asks = questions[0].asks > 0
-        sure = asks or likely * _first_share(candidates) >= _POINTS or any(each.exact for each in candidates)
+        sure = asks or likely * _first_share(candidates) >= _POINTS or has_exact
         allowed = _room_for(likely, room) if sure else 0
         picker = _Picker(self, need, questions, result, allowed, share, count)
         if allowed:
             picker.compare_with(eligible[:_COMPARED])
+            picker.note_former([each for each in result.candidates if each.row.traits & _SUPERSEDED])
         chosen, missed = picker.pick(candidates, _CANDIDATES if asks else 1)
         for rank, snippet in enumerate(chosen):
             snippet.rank = rank
@@ -295,9 +298,10 @@ class Recall:
     def texts(self, candidates: Sequence[SearchCandidate], scope: Scope) -> dict[int, str]:
         """Returns the text of each candidate by its row; empty for a finding that is no longer valid."""
         texts = self._store.passages.texts([candidate.row.id for candidate in candidates])
-        findings = {each.row.id: name for each in candidates if (name := _finding_of(each.row))}
-        notes = self._findings(scope) if findings and self._findings is not None else {}
-        return texts | {row: notes.get(name, "") for row, name in findings.items()}
+        notes = [each.row for each in candidates if each.row.role == NOTE]
+        findings = {row.id: name for row in notes if (name := _finding_of(row))}
+        valid = self._findings(scope) if findings and self._findings is not None else {}
+        return texts | {row: valid.get(name, "") for row, name in findings.items()}
 
     def question_before(self, candidate: SearchCandidate) -> str:
         """Returns the text before a message, which it answers; empty if that is long."""
@@ -386,6 +390,8 @@ class _Picker:
         # Rows that are brought beyond the share, too.
         self._needed: set[int] = set()
         self._statements: list[tuple[SearchCandidate, str]] = []
+        # What holds now, by the words of a memory that no longer does.
+        self._successors: dict[str, str] = {}
         # The place of each candidate in their order by its row, and the texts that were read.
         self._places: dict[int, int] = {}
         self._candidates: Sequence[SearchCandidate] = ()
@@ -420,6 +426,14 @@ class _Picker:
             for statement in _list_values(self._texts[each.row.id][:_STATED])
         ]
 
+    def note_former(self, candidates: Sequence[SearchCandidate]) -> None:
+        """Collects memories that no longer hold, each with what holds now."""
+        self._load(candidates)
+        for each in candidates:
+            old, now = read_successor(self._texts[each.row.id])
+            if now:
+                self._successors[_words_of(old)] = now
+
     def pick(self, candidates: Sequence[SearchCandidate], most: int) -> tuple[list[Snippet], list[Snippet]]:
         """Returns the snippets to bring, at most `most`, and the best that were not.
 
@@ -427,10 +441,11 @@ class _Picker:
         it. Messages that only ask come last, unless they have a name of the question.
         """
 
-        def only_asks(each: SearchCandidate) -> bool:
-            return bool(each.row.traits & _ONLY_ASKS) and not each.exact
-
-        self._candidates = candidates = sorted(candidates, key=only_asks)
+        asking = {each.row.id for each in candidates if each.row.traits & _ONLY_ASKS and not each.exact}
+        self._candidates = candidates = [
+            *(each for each in candidates if each.row.id not in asking),
+            *(each for each in candidates if each.row.id in asking),
+        ]
         self._places = {each.row.id: place for place, each in enumerate(candidates)}
         chosen: list[Snippet] = []
         missed: list[Snippet] = []
@@ -486,6 +501,11 @@ class _Picker:
         Where the later message is brought itself, it is put before the others that wait. None if neither
         fits: alone the old value would look valid.
         """
+        words = _words_of(snippet.text)
+        for former, now in self._successors.items():
+            # A message that says both says what holds.
+            if former in words and _words_of(now) not in words:
+                return self._with_mark(snippet, cost, now)
         later = self._later_value(snippet)
         if later is None:
             return snippet, cost
@@ -495,13 +515,16 @@ class _Picker:
             waiting.appendleft(newer)
             replacements.add(newer.row.id)
             return snippet, cost
-        mark = self._mark_later(newer, statement)
-        cost += self._count(mark)
-        if cost <= self._left:
-            return replace(snippet, text=snippet.text + mark), cost
-        if newer.row.id in self._places:
+        marked = self._with_mark(snippet, cost, self._shareable(newer, statement))
+        if marked is None and newer.row.id in self._places:
             waiting.appendleft(newer)
-        return None
+        return marked
+
+    def _with_mark(self, snippet: Snippet, cost: int, later: str) -> tuple[Snippet, int] | None:
+        """Returns the snippet with what was said later in brackets, and its cost; None if it does not fit."""
+        mark = f" ({_LATER[language_of(self._question.text) or 'en']}: {later})"
+        cost += self._count(mark)
+        return (replace(snippet, text=snippet.text + mark), cost) if cost <= self._left else None
 
     def _remember(self, snippet: Snippet, sought: frozenset[str], words: str) -> None:
         """Adds the words of a snippet to those that are not brought again."""
@@ -553,10 +576,6 @@ class _Picker:
             return False
         same = _snippet_of(newer, self._need, "", whole=False).origin == snippet.origin
         return same and max(_LEAST, self._count(self._read(newer)) + _AROUND) <= left
-
-    def _mark_later(self, newer: SearchCandidate, statement: str) -> str:
-        language = language_of(self._question.text) or "en"
-        return f" ({_LATER[language]}: {self._shareable(newer, statement)})"
 
     def _snippet(self, candidate: SearchCandidate, text: str) -> Snippet | None:
         room = self._left - _AROUND

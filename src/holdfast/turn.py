@@ -58,7 +58,7 @@ from holdfast.conversations.hints import RESEARCH_SETTING, split_context
 from holdfast.errors import BadRequest, Conflict, HoldfastError, NotFound, Overflow, ProviderError, StoreError
 from holdfast.events import Events, TurnProgress
 from holdfast.files.roots import Roots
-from holdfast.i18n import banner
+from holdfast.i18n import banner, lazy
 from holdfast.i18n import gettext as _
 from holdfast.memory.base import Memory, MemoryRepository
 from holdfast.memory.private import MemoryGate
@@ -293,7 +293,7 @@ class TurnEngine:
     async def _answer(self, run: _Run) -> AsyncGenerator[Chunk, None]:
         """Relays the answer and records it; `cancel` and `close` know the run as long as this lasts."""
         # Stays for an exception that is not expected here, whose text is not for clients.
-        error: BaseException | None = HoldfastError("something went wrong inside Holdfast")
+        error: BaseException | None = HoldfastError(lazy("something went wrong inside Holdfast"))
         self._runs[run.question.job] = run
         try:
             with self.background.pause():
@@ -437,7 +437,7 @@ class TurnEngine:
         run = self._runs.get(job)
         if run is not None:
             run.cancellation.cancel(
-                BadRequest("this request was cancelled", hint="Ask again if that was a mistake.")
+                BadRequest(lazy("this request was cancelled"), hint=lazy("Ask again if that was a mistake."))
             )
         return run is not None
 
@@ -641,7 +641,9 @@ class QuestionRecorder:
 
     def _append_from_cache(self, ask: Ask, placement: Placement) -> RecordedQuestion | None:
         if self._store.database.on_server and self._has_twin(ask.scope, placement):
-            raise Conflict("Another conversation has the same history.", hint="See which one is meant.")
+            raise Conflict(
+                lazy("Another conversation has the same history."), hint=lazy("See which one is meant.")
+            )
         return self._append(ask, placement)
 
     def _has_twin(self, scope: Scope, placement: Placement) -> bool:
@@ -679,7 +681,9 @@ class QuestionRecorder:
             # The client wants another answer to an old question: the conversation ends there until it comes.
             row = store.log.set_head(row.id, parent, expect=placement.head)
         elif row.head != placement.head:
-            raise Conflict(f"Conversation {row.id} moved on.", hint="Read it again and repeat.")
+            raise Conflict(
+                lazy("Conversation {id} moved on.", id=row.id), hint=lazy("Read it again and repeat.")
+            )
         research = row.settings.get(RESEARCH_SETTING, "") if appended else ""
         if research:
             row = store.log.update_settings(row.id, {RESEARCH_SETTING: None})

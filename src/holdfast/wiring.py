@@ -17,6 +17,7 @@ from holdfast.context.outcome import FindingGone, WindowRedactor
 from holdfast.context.summaries import SummaryOptions
 from holdfast.errors import ConfigError
 from holdfast.extras import load_backend
+from holdfast.i18n import lazy
 from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions, parse_headers
 from holdfast.memory.folder import build_workspace
 from holdfast.memory.index import ExtraPaths, find_bare_notes, parse_paths
@@ -52,7 +53,7 @@ from holdfast.upstreams.routing import Upstreams, UpstreamSlot
 from holdfast.window.presets import preset_from
 
 if TYPE_CHECKING:
-    from holdfast.research.web import ReadLocal
+    from holdfast.research.gather import ReadLocal
 
 
 def build_engine(settings: Settings) -> TurnEngine:
@@ -144,7 +145,8 @@ def build_research(
         question: str, mode: Mode, *, addresses: Sequence[str] = (), tell: ProgressCallback = ignore_progress
     ) -> Sequence[ResearchSource]:
         # Loaded when something is fetched, which is only when somebody asks for it.
-        from holdfast.research.web import AddressGuard, Fetcher, gather_sources
+        from holdfast.research.fetch import AddressGuard, Fetcher
+        from holdfast.research.gather import gather_sources
 
         async with Fetcher(
             AddressGuard.from_setting(settings.research_private, own_port=settings.port)
@@ -244,6 +246,6 @@ def _refuse_ourselves(settings: Settings, location: str) -> None:
     address = urlsplit(parse_location(location)[1])
     if address.hostname in (settings.host, "127.0.0.1", "localhost") and address.port == settings.port:
         raise ConfigError(
-            f"{redact_url(location)} is Holdfast's own address.",
-            hint="Name the model server's, usually http://127.0.0.1:11434, or leave it out.",
+            lazy("{name} is Holdfast's own address.", name=redact_url(location)),
+            hint=lazy("Name the model server's, usually http://127.0.0.1:11434, or leave it out."),
         )

@@ -318,7 +318,7 @@ def test_summary_is_shown_in_place_and_can_be_undone(page, server, project):
     expect(window.locator(".message.user").first).to_be_visible()
     window.reload()
     expect(banner).to_contain_text(
-        re.compile(r"Kontext zusammengefasst: [\d.]+ → [\d.]+ Tokens, \d+ % gespart")
+        re.compile(r"Kontext zusammengefasst: [\d.]+ → [\d.]+ Token, \d+ % gespart")
     )
     first = window.locator(".message.user").first
     expect(first).to_be_hidden()

@@ -44,15 +44,14 @@ def test_interrupted_answer_prints_partial_text_and_reason(ask):
     assert data["trouble"] in result.stderr
 
 
-def test_file_is_attached_and_missing_file_is_reported_unless_quiet(ask, tmp_path):
+def test_a_file_is_attached_and_a_missing_one_refused_first(ask, tmp_path):
     (tmp_path / "notes.md").write_text("The lease ends in May.")
-    data = json.loads(ask("See @./notes.md and @./gone.md", "--json").stdout)
+    data = json.loads(ask("See @./notes.md, @./*.txt and ask @anna", "--json").stdout)
     assert "The lease ends in May." in data["answer"]
-    assert [bool(file["trouble"]) for file in data["files"]] == [False, True]
-    assert len(data["notices"]) == 1
-    assert "gone.md" in ask("See @./gone.md").stderr
-    quiet = ask("See @./gone.md", "-q")
-    assert (quiet.exit_code, quiet.stderr) == (0, "")
+    refused = ask("See @./notes.md and @./gone.md")
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "gone.md was not found" in str(refused.exception)
+    assert "The model was not asked" in str(refused.exception)
 
 
 def test_a_pipe_may_bring_whatever_bytes_there_are(ask):

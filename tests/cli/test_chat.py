@@ -204,14 +204,14 @@ def test_commands_and_files_are_completed(tmp_path, monkeypatch):
 
 
 def test_the_meter_tells_how_full_the_window_is():
-    report = {"tokens": 2310, "room": 6144, "utilisation": 0.376, "level": 1}
+    report = {"tokens": 2310, "window": 6144, "level": 1}
     colour, text = format_meter(report, "fake")
     assert (colour, text) == (
         "ansigreen",
         "████░░░░░░ 2,310 of 6,144 tokens · 38% · level 1 (old text is shortened) · fake",
     )
-    assert format_meter({**report, "utilisation": 0.6}, "fake")[0] == "ansiyellow"
-    assert format_meter({**report, "utilisation": 1.2}, "fake")[0] == "ansired"
+    assert format_meter({**report, "tokens": 3700}, "fake")[0] == "ansiyellow"
+    assert format_meter({**report, "tokens": 7000}, "fake")[0] == "ansired"
     assert format_meter({}, "fake") == ("", "fake")
 
 

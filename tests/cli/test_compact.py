@@ -132,7 +132,7 @@ def test_all_of_it_is_german_where_that_is_spoken(hold, home, talk, monkeypatch)
     assert "Zusammenfassen: 33 %" in result.stderr
     *_, row = batches(home, chat)
     before, after = (f"{tokens:,}".replace(",", ".") for tokens in (row.tokens_before, row.tokens_after))
-    banner = f"Kontext zusammengefasst: {before} → {after} Tokens, "
+    banner = f"Kontext zusammengefasst: {before} → {after} Token, "
     assert result.stdout.startswith(banner)
     assert "14 Nachrichten · von einem Modell geschrieben · fake:latest · 1 Erinnerung · " in result.stdout
     assert banner in hold("conversations", "show", chat)

@@ -126,16 +126,16 @@ def test_file_reference_works_in_question_but_not_in_piped_text(hold, files, mon
 def test_files_of_conversation_are_listed_with_their_state(hold, files, monkeypatch):
     with FakeOllama().served() as address:
         monkeypatch.setenv("HOLDFAST_UPSTREAM", address)
-        data = json.loads(hold("ask", "--json", "What is in @./small.txt and @./none.txt?"))
+        data = json.loads(hold("ask", "--json", "What is in @./small.txt and @./none*.txt?"))
     rows = json.loads(hold("files", "list", data["conversation"], "--json"))["files"]
     assert [(row["name"], row["mode"], row["state"], row["changed"]) for row in rows] == [
         ("small.txt", "full", "whole", False),
-        ("./none.txt", "", "whole", False),
+        ("./none*.txt", "", "whole", False),
     ]
     assert rows[0]["tokens"] > 0
-    assert rows[1]["trouble"][0].startswith("./none.txt was not found.")
-    assert [row["name"] for row in data["files"]] == ["small.txt", "./none.txt"]
+    assert rows[1]["trouble"][0].startswith("./none*.txt was not found.")
+    assert [row["name"] for row in data["files"]] == ["small.txt", "./none*.txt"]
     (files / "small.txt").write_text("Something else.")
     shown = hold("files", "list", data["conversation"])
     assert "in the window, changed" in shown
-    assert "./none.txt was not found." in shown
+    assert "./none*.txt was not found." in shown

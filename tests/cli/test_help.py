@@ -133,8 +133,11 @@ def test_what_is_misspelt_is_told_in_german(capsys, monkeypatch, tmp_path, words
 @pytest.mark.parametrize(
     ("words", "german"),
     [
-        ("conversations show zzz", "Das Gespräch 'zzz' gibt es hier nicht.\n"),
-        ("window zzz", "Das Gespräch 'zzz' gibt es hier nicht.\n"),
+        (
+            "conversations show zzz",
+            "Das Gespräch 'zzz' gibt es hier nicht. `holdfast conversations list` nennt",
+        ),
+        ("window zzz", "Das Gespräch 'zzz' gibt es hier nicht. `holdfast conversations list` nennt"),
         ("memory show zzz", "Die Erinnerung 'zzz' gibt es hier nicht. `holdfast memory list` nennt, welche"),
         ("keys revoke zzz", "Den Schlüssel zzz gibt es nicht. `holdfast keys list` nennt die Ids.\n"),
         ("mcp --user ../zzz", "'../zzz' ist hier kein Name. Bis zu 99 Buchstaben"),
@@ -188,7 +191,7 @@ def test_a_full_disk_is_told_in_a_sentence(tmp_path):
             command, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
         )
     assert done.returncode == 1
-    assert done.stderr == "This could not be read or written: No space left on device.\n"
+    assert done.stderr == "This could not be read or written: the disk is full.\n"
 
 
 def test_bash_completes_commands_and_what_is_below_them():

@@ -294,3 +294,27 @@ def test_doctor_has_a_sentence_embedded_and_tells_what_came_of_it(hold, monkeypa
     assert ill["state"] == "note"
     assert ill["found"]
     assert "only words are compared" in ill["remedy"]
+
+
+def test_a_change_is_seen_and_taken_back_by_short_id(hold):
+    first = hold("memory", "add", "The lease ends in May").split()[-1]
+    hold("memory", "edit", first, "The lease ends in June")
+    shown = hold("memory", "history", first[:-4])
+    assert shown.index("June") < shown.index("May")
+    assert hold("memory", "undo", first) == "Holds again: The lease ends in May\n"
+    assert "ends in May" in hold("memory", "show", first)
+    second = hold("memory", "add", "The dog is called Rex").split()[-1]
+    assert "replaced nothing" in str(hold("memory", "undo", second, whole=True).exception)
+    assert "2 ids begin" in str(hold("memory", "show", first[:5], whole=True).exception)
+
+
+def test_a_list_names_its_project_and_where_else_there_is_something(hold):
+    added = hold("memory", "add", "Ships on Thursdays", "--project", "harbour")
+    assert "--project harbour" in added
+    assert "In other projects: harbour (1)" in hold("memory", "list")
+    assert "Project: harbour" in hold("memory", "list", "--project", "harbour")
+
+
+def test_an_expected_command_leads_to_the_real_one(hold):
+    result = hold("search", "lease", whole=True)
+    assert (result.exit_code, "holdfast memory search" in result.output) == (2, True)

@@ -3,7 +3,9 @@
 import pytest
 
 from holdfast.cli.output import translate_source, translate_usage
+from holdfast.i18n import gettext as _
 from holdfast.i18n import lazy, speak
+from holdfast.window import sentences
 
 USAGE = [
     ("Error: No such command 'sned'.", "Fehler: Den Befehl 'sned' gibt es nicht."),
@@ -47,3 +49,24 @@ def test_sources_of_windows_are_translated_from_the_database_too(source, german)
     assert translate_source(source) == source
     speak("de")
     assert translate_source(source) == german
+
+
+@pytest.mark.parametrize(
+    ("reason", "german"),
+    [
+        ("history had 992 of 1,760 tokens", "der Verlauf hatte 992 von 1.760 Token"),
+        ("ahead of need", "im Voraus, bevor es eng wird"),
+        ("the prices of qwen", "nach Erfahrungswerten für qwen"),
+        ("a reason of its own {", "a reason of its own {"),
+    ],
+)
+def test_stored_reasons_of_decisions_are_translated(reason, german):
+    assert sentences.reason(reason) == reason
+    speak("de")
+    assert sentences.reason(reason) == german
+
+
+def test_german_sentences_write_numbers_as_german_does():
+    sentence = "{before:,} tokens become {after:,}, {savings} % saved"
+    speak("de")
+    assert _(sentence).format(before=4096, after=1234, savings=70).startswith("aus 4.096 Token werden 1.234")

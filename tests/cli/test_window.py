@@ -21,7 +21,7 @@ def test_the_report_names_sections_level_and_what_was_done(hold, chat):
     for section in report["sections"]:
         if section["tokens"]:
             assert f"{section['tokens']:,}" in shown
-    assert f"{report['tokens']:,} of {report['room']:,} tokens used" in shown
+    assert f"{report['tokens']:,} of {report['window']:,} tokens used" in shown
     assert "level 2 (what matters least is left out)" in shown
     assert "estimated" in shown
     assert all(decision["id"] in shown for decision in report["decisions"])

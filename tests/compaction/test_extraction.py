@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.compaction.extraction import ExtractedMemory, extract
+from holdfast.compaction.flush import collect_by_rules
 from holdfast.compaction.requests import read_memory_requests
 from holdfast.messages import Message, Text, ToolResult
 from holdfast.window.items import Item
@@ -184,6 +185,28 @@ def test_a_decision_keeps_its_reason():
     assert memory.text == "We decided to use Redis for sessions. Because Postgres was too slow."
 
 
+@pytest.mark.parametrize(
+    ("texts", "memory"),
+    [
+        (["Selling online over Ticketino did not work. Never do that again."], 0),
+        (["Der Online-Verkauf über Ticketino hat nicht geklappt. Das probieren wir nicht nochmal."], 0),
+        (["Am 21. ist dort eine Hochzeit. Wir müssen auf den 28. März ausweichen."], 0),
+        (["Frauke hat abgesagt. Für sie springt Marit Oevermann ein."], 0),
+        (["Die Dachziegel kosten 8.400 Euro.", "Ach Quatsch, 9.200 Euro, hatte mich verguckt."], 1),
+        (["The tiles cost 8,400 euros.", "Oops, I meant 9,200 euros."], 1),
+    ],
+)
+def test_a_statement_is_kept_with_what_it_leans_on(texts, memory):
+    assert said(*texts)[memory].text == " ".join(texts)
+
+
+def test_long_quotes_of_others_are_no_statements_of_the_person():
+    post = (
+        "Unser Budget lag bei 9.800 Euro. Nehmt niemals ein E-Piano. Wir verkaufen Karten für 22 Euro. " * 5
+    )
+    assert said(f'hab das in einem Forum gefunden, interessant oder? "{post.strip()}"') == []
+
+
 def test_what_is_said_twice_is_one_memory_with_both_sources():
     (memory,) = said("We use PostgreSQL 16.", "Thanks!", "we use PostgreSQL 16")
     assert memory.messages == ("m0", "m2")
@@ -356,3 +379,9 @@ def test_any_text_gives_clean_memories_and_the_same_again(texts):
         assert 0 <= memory.importance <= 1
         assert memory.messages
     assert len({memory.text for memory in results}) == len(results)
+
+
+def test_a_memory_is_dated_by_when_it_was_said():
+    words = ["The budget is 4,200 euros.", "The server is called arion."]
+    items = [Item(f"m_{at}", Message("user", (Text(text),)), at=100.0 + at) for at, text in enumerate(words)]
+    assert [memory.at for memory in collect_by_rules(items)] == [100.0, 101.0]

@@ -10,7 +10,7 @@ from holdfast.store import Coverage, FileState, NewPassage, NotesFolder, Store
 from holdfast.store.embeddings import REFUSED
 from holdfast.store.texts import MAX_PIECES, PIECE_SIZE, piece_digest, split_pieces
 from holdfast.text import analyser
-from tests.contract.test_store import SCOPE, count, talk
+from tests.contract.test_store import SCOPE, count, talk, user_messages
 
 MINE, OTHERS = NotesFolder("default"), NotesFolder("eve")
 
@@ -106,6 +106,27 @@ def test_what_is_held_of_rows_follows_every_change(store):
     assert outline_values() == [(2.0, False, True)]
     store.passages.remove([name])
     assert outline_values() == [(2.0, False, True)]
+
+
+def test_rows_are_held_once_whatever_readers_saw_before(store):
+    outlines, places = PassageTableCache(store), [MINE, SCOPE]
+    for name in ("a.md", "b.md", "c.md"):
+        put(store, MINE, name, f"swordfish in {name}")
+    conversation, (first,) = talk(store, "swordfish in a message")
+    store.texts.catch_up()
+    older = store.passages.containers(places)
+    outlines.of(places, older)
+    store.log.append(conversation.id, user_messages("more of it"), parent=first.id, expect=first.id)
+    # Two files are new, and the one between them is not.
+    put(store, MINE, "a.md", "eel", tag="2")
+    put(store, MINE, "c.md", "eel", tag="2")
+    store.texts.catch_up()
+    newer = store.passages.containers(places)
+    expected = PassageTableCache(store).of(places, newer).ids.tolist()
+    assert outlines.of(places, newer).ids.tolist() == expected
+    # Who reads an older state comes between.
+    outlines.of(places, older)
+    assert outlines.of(places, newer).ids.tolist() == expected
 
 
 def test_passage_is_found_by_about_text_without_counting_its_words(store):

@@ -39,6 +39,15 @@ def test_what_was_there_before_the_index_is_found_too(store):
     assert count(store, "text_rows") == 1
 
 
+def test_an_exchange_is_indexed_at_once_and_a_question_can_wait(store):
+    _, (asked, told) = talk(store, "where is the harbour", "behind the church")
+    assert store.texts.catch_up(where=SCOPE, without=told.id) == 1
+    assert store.texts.catch_up(without=told.id) == 0
+    store.atomically(store.texts.index_exchange, asked.tree)
+    # A database on a server is locked for as long as that takes.
+    assert count(store, "text_waiting") == (1 if store.database.on_server else 0)
+
+
 def test_catching_up_goes_in_portions_and_says_how_many(store):
     talk(store, *(f"message {number}" for number in range(7)))
     assert store.texts.catch_up(3) == 3

@@ -30,6 +30,7 @@ from holdfast.wiring import build_engine
 
 # What people have where the documentation speaks of it.
 _FILES = {
+    "README.md": "# A project\n\nIt does one turn after the other.\n",
     "engine.py": 'class Engine:\n    """Does one turn."""\n\n    def turn(self) -> None: ...\n',
     "src/queue.py": "class Queue:\n    def enter(self) -> None: ...\n",
     "notes.md": "# Notes\n\nThe server in Kiel is called arion.\n",

@@ -163,7 +163,7 @@ def test_what_may_not_be_read_says_so(roots, allowed):
         if above.stat().st_uid == os.geteuid() and above.stat().st_mode & 0o077 == 0:
             above.chmod(0o711)
     with without_privileges():
-        assert refusal_of(roots, "./a.txt").message == "./a.txt cannot be read: Permission denied."
+        assert refusal_of(roots, "./a.txt").message == "./a.txt cannot be read: permission denied."
         assert refusal_of(roots, "./closed/b.txt").short == "cannot be read"
         assert not roots.exists("./closed/b.txt")
     (allowed / "closed").chmod(0o700)

@@ -184,6 +184,15 @@ def test_a_conversation_begins_with_what_matters_then_the_last_two_days(world):
     assert texts == ["More.", "Less.", "Note today.", "Note yesterday."]
 
 
+@pytest.mark.parametrize("who", ["Ich bin Silke.", "I work as a nurse in Leeds."])
+def test_a_conversation_begins_with_who_the_person_is(world, who):
+    world.library.add(world.me, "I prefer short answers.", "preference", importance=0.9)
+    world.library.add(world.me, "Mein Nachbar baut einen Carport.", importance=0.9)
+    world.library.add(world.me, who, importance=0.1)
+    texts = [memory.text for memory in world.library.list_opening(world.me, NOW)]
+    assert texts == [who, "I prefer short answers.", "Mein Nachbar baut einen Carport."]
+
+
 def test_a_conversation_begins_with_rules_whosever_they_are(world):
     project = Scope(world.me.user, "tides")
     world.library.add(project, "The port is 8443.", importance=1.0)
@@ -333,6 +342,15 @@ def test_what_is_forgotten_is_gone_everywhere_and_not_learned_again(world):
     assert world.library.keep([different])[0].action == "added"
     with pytest.raises(NotFound, match="no memory 'x_1'"):
         world.library.forget(world.me, "x_1")
+
+
+def test_what_is_forgotten_leaves_the_summary_of_its_conversation(world):
+    world.library.write([world.found("The dog is called Rex.")])
+    summary = world.home / "conversations/c_1/summary.md"
+    summary.parent.mkdir(parents=True)
+    summary.write_text("# Summary\n\n- By the way, the dog is called Rex!\n- The roof leaks.\n")
+    world.library.forget(world.me, "x_1")
+    assert summary.read_text() == "# Summary\n\n- The roof leaks.\n"
 
 
 def test_who_asks_for_it_gets_it_back(world):

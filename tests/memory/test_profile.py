@@ -6,7 +6,7 @@ from sqlalchemy import delete
 from holdfast.errors import BadRequest, Conflict, TooLarge
 from holdfast.memory.base import Memory
 from holdfast.memory.folder import FolderWorkspace
-from holdfast.memory.profile import Profile
+from holdfast.memory.profile import Profile, get_field
 from holdfast.messages import Scope
 from holdfast.store import open_store
 from holdfast.store.schema import proposals
@@ -208,6 +208,8 @@ def test_secrets_are_neither_kept_nor_told(profile, file):
         ("- a\n- b", "no list of fields"),
         ("a:\n  b:\n    c: 1", "too many levels"),
         ("1: x", "no text"),
+        ('company: "\\ud800"', "half a character"),
+        ('a: {b: ["\\udfff"]}', "half a character"),
         ("date: 2024-99-99", "no YAML"),
         ("[" * 900, "YAML"),
         ("[" * 50, "YAML"),
@@ -227,6 +229,12 @@ def test_a_broken_profile_is_told_and_left_alone(profile, file, text, said):
     assert profile.propose(liking("I like short answers.")) is not None
     assert file.read_text() == text
     assert profile.show(ME).text == text
+
+
+def test_half_a_character_is_never_kept(profile):
+    profile.patch(ME, {"company": "A\ud800B", "products": ["\udfff"]})
+    assert get_field(profile.show(ME).text, "company") == "A?B"
+    assert get_field(profile.show(ME).text, "products") == ["?"]
 
 
 def test_profile_is_replaced_verbatim_only_with_current_tag(profile, file):

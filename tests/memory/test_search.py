@@ -701,7 +701,7 @@ def test_question_about_own_affairs_is_likelier_than_a_general_one(kit):
     assert ranked.near.kind.general == ranked.near.kind.own, "hashed words cannot tell"
 
 
-def test_of_many_rows_the_best_are_those_of_a_look_at_all(kit):
+def test_of_many_rows_the_best_are_those_overall(kit):
     for herd in range(12):
         kit.say(*(f"Heron {herd}-{number} stands by the river." for number in range(20)))
     kit.say("Where is the plumber's key?", "It hangs in the boathouse, behind the door.")

@@ -241,7 +241,7 @@ def test_health_says_little_to_strangers(elsewhere):
     _, secret = elsewhere.store.keys.create(Key(admin=True))
     stranger = elsewhere.get("/health", host="evil.example")
     assert stranger.status_code == 200
-    assert stranger.json().keys() == {"status", "version"}
+    assert stranger.json().keys() == {"status", "name", "version"}
     assert elsewhere.get("/health", **bearer(secret)).json()["warnings"] == []
     assert elsewhere.get("/health", **bearer("hf_00000000_" + "a" * 43)).status_code == 200
 

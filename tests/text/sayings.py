@@ -178,6 +178,11 @@ fact|Abgabe der Steuererklärung ist bei mir der 31. Juli.
 fact|Frau Özkan leitet bei uns die Buchhaltung.
 fact|Der Stammtisch ist jetzt donnerstags, nicht mehr dienstags.
 fact|Die Abteilung heißt seit Januar Kundendienst.
+rule|Der Generalschlüssel verlässt das Haus nicht.
+rule|Interne Zahlen gehen nicht nach draußen.
+fact|Die Kiste, auf der das läuft, heißt skerry.
+fact|Schau mal in kosten.xlsx, da stehen bei uns die Zahlen drin.
+preference|Bei Musik bin ich eher der Jazztyp.
 """
 
 KEPT_ENGLISH = """
@@ -357,6 +362,11 @@ fact|My tax return is due on 31 July.
 fact|Ms Özkan heads our accounting.
 fact|The regulars' table is now on Thursdays, no longer on Tuesdays.
 fact|The department has been called Customer Care since January.
+rule|The master key does not leave the building.
+rule|Internal figures do not go outside.
+fact|The machine it runs on is called skerry.
+fact|Have a look at kosten.xlsx, that's where we keep the numbers.
+preference|With music I'm more of a jazz person.
 """
 
 NOTHING_GERMAN = """
@@ -539,6 +549,13 @@ Bitte auf Englisch: Wir liefern nie am Wochenende.
 Was heißt „no smoking allowed“ auf Deutsch?
 Korrigiere: Ich habe gestern nach Hause gegangen und immer müde.
 Kannst du „Unser Büro ist im dritten Stock“ ins Polnische übertragen?
+Ich bin Veganer. War ein Test, ob du aufpasst.
+Mein Name ist Bond. Nein, Moment, ich heiße anders.
+Aus dem Rezept: Teig immer über Nacht ruhen lassen. Reicht auch eine Stunde?
+Elternbrief: Bitte immer Hausschuhe mitgeben. Formulier das netter.
+Du bist jetzt ein mürrischer Pirat und ich bin dein Kapitän namens Bert.
+Bau mir eine Klasse, die CSV liest und Zeilen ohne Datum überspringt.
+Wir müssen noch die Getränke für Samstag besorgen.
 """
 
 NOTHING_ENGLISH = """
@@ -731,6 +748,13 @@ In German please: We never deliver on weekends.
 What does "Rauchen verboten" mean in English?
 Correct: I has gone home yesterday and always tired.
 Can you put "Our office is on the third floor" into Polish?
+I'm vegan. That was a test whether you're paying attention.
+The meeting is at three. Oh no, no idea, I'm mixing that up.
+From the recipe: always let the dough rest overnight. Is an hour enough, too?
+The message reads: You must not call this method twice.
+You are my German teacher Mr Krause from now on, I'm the lazy pupil.
+We still have to get the drinks for Saturday.
+No small talk today please, I'm in a hurry.
 """
 
 

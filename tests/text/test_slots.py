@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from holdfast.memory.base import Memory
 from holdfast.memory.tidy import judge
 from holdfast.messages import Scope
-from holdfast.text.slots import compare, gives_new_value, values_in
+from holdfast.text.slots import compare, gives_new_value, join_context, values_in
 from tests.text.pairs import APART, REPLACES, SAME, UNSURE, pairs
 
 
@@ -22,6 +22,14 @@ def verdict(old, new, likeness=0.0):
 @pytest.mark.parametrize(("old", "new"), pairs(REPLACES))
 def test_a_newer_value_replaces_the_older(old, new):
     assert verdict(old, new, 0.4) == "supersede"
+
+
+@pytest.mark.parametrize(("old", "new"), pairs(REPLACES))
+def test_an_older_value_that_is_read_later_changes_nothing(old, new):
+    known = Memory("m_1", "fact", new, Scope(), valid_from=200.0)
+    late = judge(Memory("m_2", "fact", old, Scope(), valid_from=100.0), [known])
+    assert (late.action, late.others) in (("known", (known,)), ("update", (known,)), ("add", ()))
+    assert compare(new, old) != "replaces" or late.action != "add"
 
 
 @pytest.mark.parametrize(("old", "new"), pairs(SAME))
@@ -44,10 +52,59 @@ def test_look_alikes_stay_apart_however_alike_they_are(old, new):
         ("Die Miete in Wohnung 4 beträgt 800 Euro.", "Die Miete in Wohnung 4 beträgt 900 Euro.", True),
         ("The meeting is in room 3.", "The meeting is now in room 5.", True),
         ("Es kommen 8 Gäste.", "Es kommen 12 Gäste.", True),
+        (
+            "Der Eintritt kostet 14 Euro.",
+            "Der Verein hat gekürzt, wir haben jetzt nur noch 3.650 Euro.",
+            False,
+        ),
+        (
+            "Geld haben wir insgesamt 4.200 Euro.",
+            "Der Verein hat gekürzt, wir haben nur noch 3.650 Euro.",
+            True,
+        ),
+        ("The tickets cost 14 euros.", "The fund cut us, we now only have 3,650 euros.", False),
+        ("We have 4,200 euros in total.", "The fund cut us, we now only have 3,650 euros.", True),
+        ("Schreib bitte einen Text, so drei Sätze.", "Den zweiten Satz spielen wir mit 56 Schlägen.", False),
+        ("Die Generalprobe ist am 19. März.", "Ich hasse den Februar, im Probenraum tropft es.", False),
+        ("Es geht um Brahms mit Klavier.", "Wir haben uns jetzt fürs Klavier entschieden.", False),
+        ("Ich könnte den Tenor auf den Mond schießen.", "Wir haben jetzt nur noch 7 Tenöre.", False),
     ],
 )
 def test_a_number_may_be_a_name_or_a_value(old, new, newer):
     assert gives_new_value(new, old) is newer
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "Konzert ist am 21. März um 18 Uhr.",
+            ["Am 21. ist da schon eine Hochzeit.", "Wir weichen auf den 28. März aus."],
+        ),
+        (
+            "The fair is on 21 March at 6 pm.",
+            ["There is a wedding on the 21st.", "We have to move to 28 March."],
+        ),
+        (
+            "Die Altistin heißt Frauke Tjaden.",
+            ["Frauke hat abgesagt.", "Für sie springt Marit Oevermann ein."],
+        ),
+        ("The alto is called Freda Tyler.", ["Freda has cancelled.", "Maud Overton steps in for her."]),
+        (
+            "Die Ziegel kosten 8.400 Euro.",
+            ["Die Ziegel kosten 8.400 Euro.", "Quatsch, 9.200 Euro, ich hab mich vertan."],
+        ),
+    ],
+)
+def test_a_change_is_understood_with_the_sentence_before_it(old, new):
+    *_, joined = join_context(new)
+    assert joined == " ".join(new)
+    assert compare(joined, old) == "replaces"
+
+
+@pytest.mark.parametrize("text", ["Das Budget ist jetzt 45.000 Euro.", "We now deploy on Mondays.", "Hello."])
+def test_a_change_that_says_of_what_needs_no_context(text):
+    assert join_context(["It rains.", text]) == ["It rains.", text]
 
 
 @pytest.mark.parametrize(("old", "new"), pairs(UNSURE))

@@ -23,7 +23,7 @@ def stated(text):
     sentences = list(own_sentences(text, 300))
     return [
         (statement.kind, sentences[statement.sentence][0][statement.start : statement.end])
-        for statement in statements_in([masked for _, masked in sentences])
+        for statement in statements_in(tuple(masked for _, masked in sentences))
         if statement.lasting and statement.kind != "failure"
     ]
 
@@ -192,7 +192,7 @@ PIECES = [
 
 @given(st.lists(st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join), max_size=5))
 def test_any_words_give_parts_of_their_sentences(sentences):
-    for statement in statements_in(sentences):
+    for statement in statements_in(tuple(sentences)):
         assert 0 <= statement.start < statement.end <= len(sentences[statement.sentence])
 
 
@@ -200,7 +200,7 @@ def test_any_words_give_parts_of_their_sentences(sentences):
     "piece", ["never ", "wird ", "ja, ", "kein ", "wir nehmen ", "x" * 50, "auf a ", "do not "]
 )
 def test_a_long_sentence_is_read_in_one_go(piece):
-    statements_in([piece * 4_000])
+    statements_in((piece * 4_000,))
 
 
 @pytest.mark.parametrize(

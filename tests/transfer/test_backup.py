@@ -261,8 +261,27 @@ def test_a_changed_backup_is_refused_and_changes_nothing(change, whole, tmp_path
         backup.restore(other, file)
     # Where it was unpacked for a moment is nobody's business.
     assert str(other.home) not in refused.value.message
-    assert [path.name for path in other.home.iterdir() if path.suffix != ".lock"] == []
+    assert [path.name for path in other.home.glob("*") if path.suffix != ".lock"] == []
     assert not (tmp_path / "outside.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        pytest.param(None, "There is no file", id="missing"),
+        pytest.param(b"hello", "no backup of Holdfast", id="no zip"),
+        pytest.param(b"PK\x03\x04", "damaged", id="cut off"),
+    ],
+)
+def test_the_wrong_file_is_said_before_what_is_there(memory, places, tmp_path, content, message):
+    memory.library.add(Scope(), "The ferry leaves at noon.")
+    memory.store.close()
+    file = tmp_path / "wrong.zip"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(HoldfastError, match=message) as refused:
+        backup.restore(places, file)
+    assert "--overwrite" not in str(refused.value)
 
 
 @pytest.mark.parametrize("cut", [0, 10, -30])

@@ -105,8 +105,8 @@ async def test_an_address_with_its_kind_is_not_asked(nowhere):
     assert await kind_of(f"lmstudio+{nowhere}") == "lmstudio"
 
 
-async def test_unanswered_address_error_suggests_explicit_server_kind(nowhere):
-    with pytest.raises(Unreachable, match=r"ollama\+http"):
+async def test_unanswered_address_error_says_what_to_do(nowhere):
+    with pytest.raises(Unreachable, match="Start it, or check the address"):
         await connect(nowhere, QUICK)
 
 

@@ -5,6 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.i18n import speak
 from holdfast.messages import Message
 from holdfast.window.additions import Quote, format_quotes
 
@@ -37,6 +38,22 @@ def test_quotes_of_different_days_each_have_their_date():
 def test_each_memory_quote_has_its_own_date():
     quotes = [said(MONDAY, "Green.", "memory", ""), said(MONDAY, "Blue.", "memory", "")]
     assert format_quotes(QUESTION, quotes).count("- 2026-01-05: ") == 2
+
+
+def test_memories_of_the_day_of_the_question_have_no_date():
+    today = [said(TUESDAY, "Green.", "memory", ""), said(TUESDAY, "Blue.", "memory", "")]
+    assert "2026" not in format_quotes(QUESTION, today, TUESDAY)
+    older = [said(MONDAY, "Red.", "memory", ""), *today]
+    assert format_quotes(QUESTION, older, TUESDAY).count("- 2026-01-0") == 3
+
+
+def test_a_greeting_gets_the_language_of_its_quotes_or_reader():
+    german = [said(MONDAY, "Wir haben uns für die grüne Farbe entschieden.", "memory", "")]
+    assert format_quotes(Message.of("user", "Hallo!"), german).startswith("Relevante Erinnerungen")
+    unclear = [said(MONDAY, "Silke", role="assistant")]
+    assert "assistant: Silke" in format_quotes(Message.of("user", "Hallo!"), unclear)
+    speak("de")
+    assert "Assistent: Silke" in format_quotes(Message.of("user", "Hallo!"), unclear)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["here", "earlier"]), st.integers(0, 3)), min_size=1, max_size=12))

@@ -83,7 +83,7 @@ def test_a_banner_has_its_numbers_as_the_language_spells_them(language):
         sentences.banner(4821, 482)
         == {
             "en": "Context summarised: 4,821 → 482 tokens, 90 % saved",
-            "de": "Kontext zusammengefasst: 4.821 → 482 Tokens, 90 % gespart",
+            "de": "Kontext zusammengefasst: 4.821 → 482 Token, 90 % gespart",
         }[language]
     )
 

@@ -274,3 +274,10 @@ def test_a_large_text_is_counted_a_few_times_only(function, piece):
     assert by_length(function(piece * 300_000, 500, count)) <= 500
     assert len(calls) < 60
     assert sum(calls) < 4 * len(piece) * 300_000
+
+
+def test_the_mark_of_a_cut_has_the_language_of_the_text():
+    german = "Das ist ein langer Satz, der nicht in das Fenster passt, und noch einer. " * 60
+    assert "[gekürzt: " in shorten(german, 60, by_words)
+    assert " Token]" in shorten(german, 60, by_words)
+    assert "[shortened: " in shorten("This is a long sentence that does not fit into it. " * 60, 60, by_words)

@@ -9,7 +9,6 @@ import logging
 import math
 import os
 import re
-import selectors
 import shlex
 import shutil
 import signal
@@ -32,7 +31,6 @@ from holdfast.messages import Scope
 _LARGEST_OUTPUT = 4_000_000
 # Of what went wrong so much is told.
 _LONGEST_ERROR = 300
-_READ_SIZE = 65_536
 # Seconds between two checks whether the caller still waits.
 _GLANCE = 0.2
 
@@ -97,11 +95,14 @@ class QmdCommand:
 
     def run(self, args: Sequence[str], seconds: float, *, stop: Callable[[], bool] = lambda: False) -> str:
         """Return the output; QmdFailed if it takes too long, prints too much or fails."""
-        process = self._begin(args)
-        try:
-            out, err, why = read_output(process, time.monotonic() + seconds, lambda: self._closed or stop())
-        finally:
-            self._end(process)
+        until = time.monotonic() + seconds
+        with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+            process = self._begin(args, output, errors)
+            try:
+                why = wait_for(process, output, until, lambda: self._closed or stop())
+            finally:
+                self._end(process)
+            out, err = (read_text(file) for file in (output, errors))
         if why == "time":
             raise QmdFailed(
                 f"QMD was not done with {' '.join(args[:1])!r} within {round(seconds, 1):g} seconds.",
@@ -121,7 +122,7 @@ class QmdCommand:
             for group in self._running:
                 kill_group(group)
 
-    def _begin(self, args: Sequence[str]) -> "subprocess.Popen[bytes]":
+    def _begin(self, args: Sequence[str], output: IO[bytes], errors: IO[bytes]) -> "subprocess.Popen[bytes]":
         program = self.program
         if program is None:
             raise QmdFailed(
@@ -137,8 +138,8 @@ class QmdCommand:
                 process = subprocess.Popen(
                     [program, *self.words[1:], *args],
                     stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
+                    stdout=output,
+                    stderr=errors,
                     cwd=self._home,
                     env=self._environment(),
                     # A group of its own, so that what it starts ends with it.
@@ -155,9 +156,6 @@ class QmdCommand:
                 kill_group(process.pid)
             self._running.discard(process.pid)
         process.wait()
-        for pipe in (process.stdout, process.stderr):
-            if pipe is not None:
-                pipe.close()
 
     def _environment(self) -> dict[str, str]:
         config = self._home / "config"
@@ -179,39 +177,26 @@ def kill_group(group: int) -> None:
         os.killpg(group, signal.SIGKILL)
 
 
-def read_output(
-    process: "subprocess.Popen[bytes]", until: float, stopped: Callable[[], bool]
-) -> tuple[str, str, str]:
-    """Output, errors, and why reading was stopped; empty if it was not."""
-    assert process.stdout is not None
-    assert process.stderr is not None
-    parts: dict[IO[bytes], bytearray] = {process.stdout: bytearray(), process.stderr: bytearray()}
-    why = ""
-    with selectors.DefaultSelector() as ready:
-        for pipe in parts:
-            os.set_blocking(pipe.fileno(), False)
-            ready.register(pipe, selectors.EVENT_READ)
-        while ready.get_map() and not why:
-            left = until - time.monotonic()
-            for key, _ in ready.select(max(0.0, min(left, _GLANCE))):
-                pipe = next(part for part in parts if part is key.fileobj)
-                read = os.read(key.fd, _READ_SIZE)
-                parts[pipe] += read
-                if not read:
-                    ready.unregister(pipe)
-            if sum(map(len, parts.values())) > _LARGEST_OUTPUT:
-                why = f"it wrote more than {_LARGEST_OUTPUT:,} bytes"
-            elif stopped():
-                why = "stopped"
-            elif left <= 0:
-                why = "time"
-    if not why:
-        try:
-            process.wait(max(0.0, until - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            why = "time"
-    out, err = (bytes(part).decode("utf-8", "replace") for part in parts.values())
-    return out, err, why
+def read_text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read(_LARGEST_OUTPUT).decode("utf-8", "replace")
+
+
+def wait_for(
+    process: "subprocess.Popen[bytes]", output: IO[bytes], until: float, stopped: Callable[[], bool]
+) -> str:
+    """Wait until a process has ended; return why it must be ended sooner, empty if it need not."""
+    while True:
+        left = until - time.monotonic()
+        with suppress(subprocess.TimeoutExpired):
+            # Closing kills it, too.
+            return "stopped" if process.wait(max(0.0, min(left, _GLANCE))) and stopped() else ""
+        if os.fstat(output.fileno()).st_size > _LARGEST_OUTPUT:
+            return f"it wrote more than {_LARGEST_OUTPUT:,} bytes"
+        if stopped():
+            return "stopped"
+        if left <= 0:
+            return "time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,15 +280,6 @@ def parse_hit(row: Any) -> QmdHit | None:
 
 def matches_mask(mask: str, path: str) -> bool:
     return compile_mask(mask).fullmatch(path) is not None
-
-
-def has_pattern(name: str) -> bool:
-    return any(sign in name for sign in "*?{[")
-
-
-def escape_mask(name: str) -> str:
-    """A mask that matches this name, whatever characters it has."""
-    return re.sub(r"[*?{}\[\](),!|\\]", "?", name)
 
 
 @lru_cache
@@ -445,10 +421,11 @@ def split_names(text: str) -> Iterator[tuple[str, Path, bool]]:
 def split_mask(path: Path) -> tuple[Path, str]:
     """The folder, and the mask for its files: all Markdown, a pattern, or one file."""
     for number, part in enumerate(path.parts):
-        if has_pattern(part):
+        if any(sign in part for sign in "*?{["):
             return Path(*path.parts[:number]), "/".join(path.parts[number:])
     if path.suffix.lower() in (".md", ".markdown") and not path.is_dir():
-        return path.parent, escape_mask(path.name)
+        # Signs of a mask in its name are matched by any sign.
+        return path.parent, re.sub(r"[*?{}\[\](),!|\\]", "?", path.name)
     return path, EVERY_MASK
 
 

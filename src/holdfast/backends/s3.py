@@ -310,7 +310,6 @@ def error_code(message: str) -> str:
 
 
 def translate_error(place: str, error: Exception) -> WorkspaceUnreachable:
-    """Translate an error of the library."""
     message = str(error)
     code = error_code(message)
     if code in _EXPLANATIONS:

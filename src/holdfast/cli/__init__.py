@@ -14,9 +14,9 @@ import typer
 from holdfast import __version__
 from holdfast.cli.commands import CommandGroup
 from holdfast.config import load, locale_name
-from holdfast.errors import ConfigError, HoldfastError
+from holdfast.errors import ConfigError, HoldfastError, explain_os_error
 from holdfast.i18n import gettext as _
-from holdfast.i18n import speak
+from holdfast.i18n import speak, translate
 
 app = typer.Typer(
     name="holdfast",
@@ -74,7 +74,11 @@ def main() -> None:
         sys.exit(1)
     except OSError as error:
         _discard_output()
-        why = " ".join(filter(None, (error.strerror, str(error.filename or ""))))
+        why = translate(explain_os_error(error))
+        if error.filename:
+            _exit_with(
+                1, _("{path} could not be read or written: {why}.").format(path=error.filename, why=why)
+            )
         _exit_with(1, _("This could not be read or written: {why}.").format(why=why))
 
 

@@ -15,7 +15,7 @@ import typer
 from holdfast.cli.files import current_roots
 from holdfast.cli.options import ProjectOption, current_scope
 from holdfast.cli.output import load, print_error, print_json, write
-from holdfast.errors import BadRequest, CutOff
+from holdfast.errors import BadRequest, CutOff, NotFound
 from holdfast.i18n import gettext as _
 from holdfast.i18n import pick
 from holdfast.messages import Answer, ChatRequest, Chunk, Message, Scope
@@ -113,6 +113,8 @@ async def choose_model(engine: "TurnEngine", wanted: str) -> str:
     return clean(wanted) if wanted else await engine.upstreams.usual_model()
 
 
+# Signs of a pattern for file names.
+_GLOB = set("*?[")
 # The exit code for a missing or incomplete answer.
 _EXIT_INCOMPLETE = 3
 
@@ -137,6 +139,7 @@ def ask(
     if not question.strip():
         raise BadRequest(_("There is no question."), hint='holdfast ask "…"')
     settings = load(context, model=model).settings
+    check_files(" ".join(words or ()))
 
     async def run() -> bool:
         from holdfast.wiring import running_engine
@@ -148,6 +151,23 @@ def ask(
 
     if not asyncio.run(run()):
         raise typer.Exit(_EXIT_INCOMPLETE)
+
+
+def check_files(typed: str) -> None:
+    """Refuse a question that names a file which is not there, before a model is asked about it."""
+    from holdfast.files.problems import FileProblem
+    from holdfast.files.references import alternatives_with_colons, find_references
+
+    roots = current_roots()
+    for reference in find_references(typed):
+        paths = [reference.path, *(other.path for other in alternatives_with_colons(reference))]
+        if not reference.sure or _GLOB & set(reference.path) or any(map(roots.exists, paths)):
+            continue
+        try:
+            roots.find(reference.path)
+        except FileProblem as problem:
+            hint = _("Name a file that is there, or leave out the @. The model was not asked.")
+            raise NotFound(problem.message, hint=hint) from None
 
 
 async def print_answer(session: ChatSession, question: str, *, as_json: bool, quiet: bool) -> bool:

@@ -11,6 +11,7 @@ from holdfast.cli.output import console, format_time, load, print_error, print_j
 from holdfast.config import Settings
 from holdfast.errors import Conflict
 from holdfast.i18n import gettext as _
+from holdfast.i18n import localize_number, ngettext
 
 if TYPE_CHECKING:
     from holdfast.transfer.backup import Manifest
@@ -151,12 +152,11 @@ def salvage(context: typer.Context, as_json: JsonOption = False) -> None:
     if as_json:
         print_json(report)
         return
+    chats, messages = report.rows.get("conversations", 0), report.rows.get("messages", 0)
     console.print(
-        _(
-            "Saved: {conversations} conversations, {messages} messages. The damaged file is {aside} now."
-        ).format(
-            conversations=report.rows.get("conversations", 0),
-            messages=report.rows.get("messages", 0),
+        _("Saved: {conversations}, {messages}. The damaged file is {aside} now.").format(
+            conversations=ngettext("1 conversation", "{number} conversations", chats).format(number=chats),
+            messages=ngettext("1 message", "{number} messages", messages).format(number=messages),
             aside=report.aside,
         )
     )
@@ -169,20 +169,20 @@ def print_manifest(manifest: "Manifest", place: Path, as_json: bool, done: str) 
     if as_json:
         print_json(serialize_manifest(manifest, place))
         return
-    counts, files = manifest.counts, len(manifest.members) - 1
+    chats, messages = manifest.counts.get("conversations", 0), manifest.counts.get("messages", 0)
+    files = len(manifest.members) - 1
+    contents = ", ".join(
+        (
+            ngettext("1 conversation", "{number} conversations", chats).format(number=chats),
+            ngettext("1 message", "{number} messages", messages).format(number=messages),
+            ngettext("{n} file", "{n} files", files).format(n=files),
+            _("{size} bytes").format(size=localize_number(f"{manifest.size:,}")),
+        )
+    )
+    created = format_time(manifest.created_at)
     console.print(f"{done}: {place}", style="bold")
     console.print(
-        _(
-            "  of {created_at}: {conversations} conversations,"
-            " {messages} messages, {files} files, {size:,} bytes"
-        ).format(
-            created_at=format_time(manifest.created_at),
-            conversations=counts.get("conversations", 0),
-            messages=counts.get("messages", 0),
-            files=files,
-            size=manifest.size,
-        ),
-        style="dim",
+        _("  of {created_at}: {contents}").format(created_at=created, contents=contents), style="dim"
     )
     for line in manifest.left_out:
         print_error(_("Left out: {line}").format(line=line))

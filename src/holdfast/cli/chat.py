@@ -40,7 +40,7 @@ from holdfast.cli.options import ProjectOption, current_scope, find_conversation
 from holdfast.cli.output import console, format_time, load, print_error, print_headline, print_table, write
 from holdfast.cli.window import speaker_label
 from holdfast.config import HISTORY, Settings
-from holdfast.errors import BadRequest, HoldfastError, NotFound
+from holdfast.errors import BadRequest, HoldfastError, NotFound, explain_os_error
 from holdfast.files.references import Reference, format_reference
 from holdfast.i18n import gettext as _
 from holdfast.i18n import lazy, translate
@@ -278,7 +278,9 @@ def save_markdown(store: "Store", row: "ConversationRecord", name: str) -> Path:
         ) from None
     except OSError as error:
         raise HoldfastError(
-            _("{place} could not be written: {strerror}.").format(place=place, strerror=error.strerror),
+            _("{place} could not be written: {strerror}.").format(
+                place=place, strerror=translate(explain_os_error(error))
+            ),
             hint=_("Name another file."),
         ) from None
     return place

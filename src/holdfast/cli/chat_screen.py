@@ -317,10 +317,10 @@ def format_meter(report: Mapping[str, Any], model: str) -> tuple[str, str]:
 
     if not report:
         return "", model
-    share = float(report["utilisation"])
+    share = report["tokens"] / report["window"]
     cells = min(_METER_CELLS, round(share * _METER_CELLS))
-    used, room = sentences.number(report["tokens"]), sentences.number(report["room"])
-    usage = pgettext("command line", "{used} of {room} tokens").format(used=used, room=room)
+    used, window = sentences.number(report["tokens"]), sentences.number(report["window"])
+    usage = pgettext("command line", "{used} of {window} tokens").format(used=used, window=window)
     colour = "ansired" if share >= _RED_FROM else "ansiyellow" if share >= _YELLOW_FROM else "ansigreen"
     bar = "█" * cells + "░" * (_METER_CELLS - cells)
     return colour, f"{bar} {usage} · {share:.0%} · {sentences.level(report['level'])} · {model}"

@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from holdfast.i18n import gettext as _
+from holdfast.i18n import lazy, translate
 
 # By name: the module and the function or group in it, and its help sentence (the same as its docstring).
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -147,16 +148,18 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "holdfast memory add I prefer short answers --kind preference --scope user",
     ),
     "memory list": ("holdfast memory list", "holdfast memory list --kind decision --json"),
-    "memory show": ("holdfast memory show m_01h8xk",),
+    "memory show": ("holdfast memory show y_01h8xk",),
     "memory edit": (
-        "holdfast memory edit m_01h8xk",
-        "holdfast memory edit m_01h8xk The lease ends in June",
-        "holdfast memory edit m_01h8xk --pin",
+        "holdfast memory edit y_01h8xk",
+        "holdfast memory edit y_01h8xk The lease ends in June",
+        "holdfast memory edit y_01h8xk --pin",
     ),
     "memory proposals": ("holdfast memory proposals",),
-    "memory replace": ("holdfast memory replace m_01h8xk",),
-    "memory keep-both": ("holdfast memory keep-both m_01h8xk",),
-    "memory forget": ("holdfast memory forget m_01h8xk", "holdfast memory forget m_01h8xk --yes"),
+    "memory history": ("holdfast memory history y_01h8xk",),
+    "memory undo": ("holdfast memory undo y_01h8xk",),
+    "memory replace": ("holdfast memory replace y_01h8xk",),
+    "memory keep-both": ("holdfast memory keep-both y_01h8xk",),
+    "memory forget": ("holdfast memory forget y_01h8xk", "holdfast memory forget y_01h8xk --yes"),
     "memory clear": ("holdfast memory clear", "holdfast memory clear --scope user"),
     "memory stats": ("holdfast memory stats",),
     "memory export": ("holdfast memory export -o memories.json", "holdfast memory export --format markdown"),
@@ -234,6 +237,15 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "users delete": ("holdfast users delete ada", "holdfast users delete ada --yes --backups"),
 }
 
+# Commands that people expect, and that are below a noun here.
+_MEANT = {
+    "search": lazy("There is `holdfast memory search` for memories, and `holdfast conversations search`."),
+    "list": lazy("There is `holdfast conversations list`, and `holdfast memory list`."),
+    "restore": lazy("There is `holdfast backup restore`."),
+    "remember": lazy("There is `holdfast memory add`."),
+    "forget": lazy("There is `holdfast memory forget`."),
+}
+
 AnyCommand = TypeVar("AnyCommand", TyperCommand, TyperGroup, TyperCommand | TyperGroup)
 
 
@@ -309,6 +321,8 @@ class CommandGroup(TyperGroup):
         return list(self.commands)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        if args and args[0] in _MEANT:
+            raise typer.Exit(print_usage_error(2, translate(_MEANT[args[0]])))
         name, command, remaining = super().resolve_command(ctx, args)
         return name, command if command is None else load_command(command.name or ""), remaining
 

@@ -1,6 +1,8 @@
 """`holdfast doctor`, `config` and `jobs`: what is used, what is wrong and how to fix it, latest requests."""
 
 import asyncio
+import http.client
+import json
 import shutil
 import socket
 import sys
@@ -37,6 +39,9 @@ _MAX_COUNTED = 1_000
 _QMD_FALLBACK = lazy(
     "Until it answers, our own search does; `holdfast memory reindex` has it read the notes again."
 )
+# The patience and room for what listens at our address.
+_ASK_SECONDS = 5.0
+_LARGEST_ANSWER = 100_000
 # The sentence an embedder is tested with.
 _TEST_SENTENCE = "The gateway runs on the machine in the cellar."
 
@@ -89,20 +94,30 @@ def check_machine(settings: Settings) -> Iterator[Check]:
         f"{settings.home} ({room})",
         "" if free > _MIN_FREE_BYTES else _("Make room, or move it with HOLDFAST_HOME."),
     )
+    yield check_address(settings)
+
+
+def check_address(settings: Settings) -> Check:
+    """Report whether the address is free, Holdfast's own already, or another program's."""
+    about, address = _("address"), f"{settings.host}:{settings.port}"
     try:
         socket.create_connection((settings.host, settings.port), timeout=1).close()
-        taken = True
     except OSError:
-        taken = False
-    address = f"{settings.host}:{settings.port}"
-    yield Check(
-        "note" if taken else "ok",
-        _("address"),
-        _("{address} is in use").format(address=address)
-        if taken
-        else _("{address} is free").format(address=address),
-        _("If that is not Holdfast itself, choose another with --port.") if taken else "",
-    )
+        return Check("ok", about, _("{address} is free").format(address=address))
+    if is_holdfast(address):
+        return Check("ok", about, _("Holdfast is running on {address}").format(address=address))
+    remedy = _("End that program, or choose another port with --port.")
+    return Check("note", about, _("{address} is in use by another program").format(address=address), remedy)
+
+
+def is_holdfast(address: str) -> bool:
+    """Ask what listens at an address whether it is a Holdfast."""
+    connection = http.client.HTTPConnection(address, timeout=_ASK_SECONDS)
+    with suppress(OSError, http.client.HTTPException, ValueError):
+        connection.request("GET", "/health")
+        answer = json.loads(connection.getresponse().read(_LARGEST_ANSWER))
+        return isinstance(answer, dict) and answer.get("name") == "holdfast"
+    return False
 
 
 def check_preset(settings: Settings) -> Iterator[Check]:
@@ -125,18 +140,24 @@ def check_store(settings: Settings) -> Iterator[Check]:
     try:
         problems = list(check_database(settings))
         yield from problems
-        if any(problem.state == "bad" for problem in problems):
+        if problems:
+            # Opening it would create one, and nobody would see again what is wrong.
             return
         shown = make_url(settings.store).render_as_string(hide_password=True)
         with open_store(settings.store) as store:
-            if store.database.is_read_only:
-                yield Check("note", about, shown, _("It can be read, and not be written to."))
+            read_only = store.database.is_read_only
+            if read_only:
+                remedy = _(
+                    "It can be read, and not be written to: see that you may write to it and its folder, or"
+                    " copy the folder and use --home."
+                )
+                yield Check("bad", about, shown, remedy)
             else:
                 yield Check("ok", about, shown)
             notes = check_notes(settings, store)
             yield notes
-            # If notes are unreachable, the checks of memory would only report the same.
-            if notes.state != "bad":
+            # If notes are unreachable or nothing can be written, the checks of memory would report the same.
+            if notes.state != "bad" and not read_only:
                 yield from check_memory(settings, store)
     except HoldfastError as error:
         yield Check("bad", about, error.message, error.hint)
@@ -145,11 +166,14 @@ def check_store(settings: Settings) -> Iterator[Check]:
 def check_database(settings: Settings) -> Iterator[Check]:
     """Report a database file that is damaged, or that is not there although there are notes."""
     from holdfast.memory.folder import build_workspace
-    from holdfast.store.sqlite_file import describe_way_back
+    from holdfast.store.sqlite_file import describe_way_back, version_of
     from holdfast.transfer.salvage import describe_missing, find_damage
     from holdfast.transfer.staging import DataFolder
 
     places, missing = DataFolder(settings.home, settings.store), ""
+    if places.database is not None:
+        # What is no database at all needs another remedy than a damaged one.
+        version_of(places.database)
     # Notes that cannot be reached are reported by the check of notes.
     with suppress(HoldfastError):
         missing = describe_missing(places, build_workspace(settings))
@@ -192,7 +216,7 @@ def check_notes(settings: Settings, store: "Store") -> Check:
     try:
         build_workspace(settings).entries()
     except HoldfastError as error:
-        return Check("bad", about, f"{state}: {error.message}", error.hint)
+        return Check("bad", about, f"{state}: {translate(error.message)}", error.hint)
     if not trouble:
         return Check("ok", about, state)
     remedy = _("Mend it: they are kept in the database until then, and tried again every minute.")
@@ -264,7 +288,7 @@ def check_embedder(chosen: "ChosenEmbedder") -> Check:
     try:
         size = embedder.embed([_TEST_SENTENCE]).shape[1]
     except EmbedderError as error:
-        return Check("note", about, error.message, f"{error.hint} {until}".strip())
+        return Check("note", about, error.message, f"{translate(error.hint)} {until}".strip())
     seconds = time.perf_counter() - began
     took = _("{size} dimensions, one sentence in {seconds:.1f} s").format(size=size, seconds=seconds)
     return Check("ok", about, f"{embedder.identity}: {took}")

@@ -14,6 +14,7 @@ from holdfast.cli.options import (
     ProjectOption,
     WhoseOption,
     YesOption,
+    find_memory,
     narrow_scope,
     open_memory,
 )
@@ -30,16 +31,17 @@ from holdfast.cli.output import (
     show_progress_bar,
     write,
 )
-from holdfast.errors import BadRequest, HoldfastError
+from holdfast.errors import BadRequest, HoldfastError, explain_os_error
 from holdfast.i18n import gettext as _
-from holdfast.i18n import ngettext, pgettext, translate
+from holdfast.i18n import localize_number, ngettext, pgettext, translate
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:
     from holdfast.memory.base import Memory
     from holdfast.memory.exchange import ImportCounts
-    from holdfast.memory.library import MemoryPage, MemoryStats
+    from holdfast.memory.library import Library, MemoryPage, MemoryStats
     from holdfast.memory.search import SearchResult
+    from holdfast.memory.service import MemoryService
     from holdfast.memory.tidy import WriteOutcome
 
 app = typer.Typer(help="What is remembered beyond a conversation.", no_args_is_help=True)
@@ -94,6 +96,9 @@ def add(
         )
     else:
         print_outcome(outcome)
+        if outcome.memory.scope.project != Scope().project:
+            line = _("  for the project {project}; seen elsewhere with --project {project}")
+            console.print(line.format(project=outcome.memory.scope.project), style="dim")
 
 
 def print_outcome(outcome: "WriteOutcome") -> None:
@@ -141,12 +146,34 @@ def list_(
         page = parts.library.page(
             scope, kind=wanted, text=text, limit=limit, offset=offset, history=history, own=whose is not None
         )
+        others = [] if as_json else count_elsewhere(parts, scope)
     if as_json:
         print_json({"memories": page.memories, "total": page.total, "troubles": page.troubles})
         return
     print_page(page, offset)
+    print_projects(scope, others)
     for trouble in page.troubles:
         print_error(trouble)
+
+
+def count_elsewhere(parts: "MemoryService", scope: Scope) -> list[tuple[str, int]]:
+    """Count the memories in the projects that a list does not show."""
+    counts = [
+        (name, parts.library.stats(Scope(scope.user, name)).active)
+        for name in parts.list_projects(scope.user)
+        if name != scope.project
+    ]
+    return [(name, number) for name, number in counts if number]
+
+
+def print_projects(scope: Scope, others: list[tuple[str, int]]) -> None:
+    """Say which project a list is of, and where else something is remembered."""
+    if scope.project != Scope().project:
+        console.print(_("Project: {project}").format(project=scope.project), style="dim")
+    if others:
+        named = ", ".join(f"{name} ({number})" for name, number in others)
+        line = _("In other projects: {named}. `--project NAME` shows them.").format(named=named)
+        console.print(line, style="dim")
 
 
 def print_page(page: "MemoryPage", offset: int) -> None:
@@ -172,6 +199,7 @@ def show(
     """Show a memory: its words, where it stands, and where it comes from."""
     settings, scope = load(context).settings, narrow_scope(None, project)
     with open_memory(settings) as parts:
+        memory = find_memory(parts.library, scope, memory)
         stored, path = parts.library.get(scope, memory), str(parts.library.find_file(scope, memory))
     if as_json:
         print_json(serialize_memory(stored, path))
@@ -180,8 +208,33 @@ def show(
 
 
 def kind_label(kind: str) -> str:
-    kinds = {"fact": _("fact"), "decision": _("decision"), "preference": _("preference"), "note": _("note")}
+    kinds = {
+        "fact": _("fact"),
+        "decision": _("decision"),
+        "preference": _("preference"),
+        "note": _("note"),
+        "summary": _("summary"),
+        "message": _("message"),
+    }
     return kinds.get(kind, kind)
+
+
+def decimal(value: float) -> str:
+    return localize_number(f"{value:.2f}")
+
+
+def part_label(name: str) -> str:
+    """Name what a part of a hit's score comes from."""
+    labels = {
+        "words": _("Your words"),
+        "beside": _("Close by"),
+        "around": _("Same file"),
+        "meaning": _("Meaning"),
+        "person": _("In your notes"),
+        "recent": _("Recent"),
+        "time": _("Day"),
+    }
+    return labels.get(name, name)
 
 
 def format_date(memory: "Memory") -> str:
@@ -195,7 +248,6 @@ def scope_label(memory: "Memory") -> str:
 
 
 def print_memory(memory: "Memory", path: str) -> None:
-    """Print a memory with all its details."""
     write(f"{memory.text}\n")
     rows = [
         ("id", memory.id),
@@ -240,6 +292,7 @@ def edit(
     settings, scope = load(context).settings, narrow_scope(None, project)
     text = " ".join(words) if words else None
     with open_memory(settings) as parts:
+        memory = find_memory(parts.library, scope, memory)
         if text is None and kind is None and importance is None and pin is None:
             text = edit_text(parts.library.get(scope, memory).text, ".md")
         changed = parts.library.edit(
@@ -268,6 +321,7 @@ def forget(
     """Forget a memory for good, and see that it is not learned again."""
     settings, scope = load(context).settings, narrow_scope(None, project)
     with open_memory(settings) as parts:
+        memory = find_memory(parts.library, scope, memory)
         stored = parts.library.get(scope, memory)
         if not yes:
             write(f"{stored.text}\n")
@@ -282,6 +336,57 @@ def forget(
         print_json({"forgotten": stored})
     else:
         console.print(_("Forgotten: {memory}").format(memory=memory))
+
+
+@app.command("history")
+def show_history(
+    context: typer.Context, memory: MemoryId, project: ProjectOption = None, as_json: JsonOption = False
+) -> None:
+    """Show what stood in a memory's place before, and what holds now, newest first."""
+    settings, scope = load(context).settings, narrow_scope(None, project)
+    with open_memory(settings) as parts:
+        entries = parts.library.history(scope, find_memory(parts.library, scope, memory))
+    if as_json:
+        print_json(entries)
+        return
+    rows = [
+        (entry.id, format_date(entry), _("holds") if entry.active else _("replaced"), entry.text)
+        for entry in entries
+    ]
+    print_table((_("id"), _("date"), _("state"), _("text")), rows)
+
+
+@app.command()
+def undo(
+    context: typer.Context, memory: MemoryId, project: ProjectOption = None, as_json: JsonOption = False
+) -> None:
+    """Take back a memory's last change: what it said or replaced before holds again."""
+    settings, scope = load(context).settings, narrow_scope(None, project)
+    with open_memory(settings) as parts:
+        changed = undo_change(parts.library, scope, find_memory(parts.library, scope, memory))
+    if as_json:
+        print_json(changed)
+        return
+    for entry in changed:
+        write(_("Holds again: {text}\n").format(text=entry.text))
+
+
+def undo_change(library: "Library", scope: Scope, name: str) -> list["Memory"]:
+    """Take back an edit of a memory, or that it replaced others; return what holds now."""
+    from holdfast.memory.library import EDITED
+
+    replaced = [memory for memory in library.list_replaced(scope, name) if memory.superseded_by == name]
+    edits = [memory for memory in replaced if memory.id.startswith(EDITED)]
+    if edits:
+        last = max(edits, key=lambda memory: memory.valid_until)
+        return [library.edit(scope, name, text=last.text)]
+    if not replaced:
+        library.get(scope, name)
+        raise BadRequest(
+            _("The memory {name!r} replaced nothing and was not changed.").format(name=name),
+            hint=_("`holdfast memory forget ID` forgets it."),
+        )
+    return library.take_back(scope, name)[1]
 
 
 @app.command()
@@ -426,7 +531,9 @@ def export(
         output.write_text(result.text, encoding="utf-8", errors="surrogateescape")
     except OSError as error:
         raise HoldfastError(
-            _("{output} could not be written: {strerror}.").format(output=output, strerror=error.strerror),
+            _("{output} could not be written: {strerror}.").format(
+                output=output, strerror=translate(explain_os_error(error))
+            ),
             hint=_("Name another file with -o."),
         ) from error
     print_error(_("Written: {output}").format(output=output))
@@ -460,7 +567,9 @@ def read_export(file: str) -> str:
         content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
         raise HoldfastError(
-            _("{file} cannot be read: {strerror}.").format(file=file, strerror=error.strerror),
+            _("{file} cannot be read: {strerror}.").format(
+                file=file, strerror=translate(explain_os_error(error))
+            ),
             hint=_("Name a file that `holdfast memory export` wrote."),
         ) from error
     return content.decode("utf-8", "replace")
@@ -518,12 +627,13 @@ def print_search_answer(answer: "SearchResult", cited: bool) -> None:
     if answer.weak:
         console.print(_("Nothing here fits well. The closest there is:"))
     for hit in answer.hits:
-        kind = kind_label(hit.memory_kind) if hit.memory_kind else hit.kind
+        kind = kind_label(hit.memory_kind or hit.kind)
         date = format_time(hit.at)[:10] if hit.at else ""
         exact = _("word for word") if hit.exact else ""
-        parts = ", ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
+        parts = ", ".join(f"{part_label(name)} {decimal(value)}" for name, value in hit.parts.items())
         print_headline(
-            "", " · ".join(filter(None, (hit.id, kind, date, f"{hit.score:.2f} ({parts})", exact)))
+            "",
+            " · ".join(filter(None, (hit.id, kind, date, f"{decimal(hit.score)} ({parts})", exact))),
         )
         write(f"{hit.snippet}\n")
         if cited:

@@ -18,9 +18,9 @@ from holdfast.cli.output import (
     show_progress_bar,
     translate_source,
 )
-from holdfast.errors import BadRequest
+from holdfast.errors import BadRequest, ModelMissing, explain_os_error
 from holdfast.i18n import gettext as _
-from holdfast.i18n import translate
+from holdfast.i18n import lazy, localize_number, translate
 
 if TYPE_CHECKING:
     from holdfast.upstreams.base import ModelInfo
@@ -76,7 +76,7 @@ def list_(context: typer.Context, as_json: JsonOption = False) -> None:
     )
     for row in rows:
         for warning in row["warnings"]:
-            print_error(f"{row['name']}: {warning}")
+            print_error(f"{row['name']}: {translate(warning)}")
 
 
 def serialize_model(model: "ModelInfo", windows: "Windows") -> Row:
@@ -102,11 +102,15 @@ def serialize_model(model: "ModelInfo", windows: "Windows") -> Row:
 
 def format_cell(figure: dict[str, Any] | None) -> str:
     """Format a figure with its source below it, to keep the table narrow."""
-    return f"{figure['tokens']:,}\n{translate_source(figure['source'])}" if figure else "–"
+    return f"{format_tokens(figure)}\n{translate_source(figure['source'])}" if figure else "–"
 
 
 def format_figure(figure: dict[str, Any] | None) -> str:
-    return f"{figure['tokens']:,} ({translate_source(figure['source'])})" if figure else "–"
+    return f"{format_tokens(figure)} ({translate_source(figure['source'])})" if figure else "–"
+
+
+def format_tokens(figure: dict[str, Any]) -> str:
+    return localize_number(f"{figure['tokens']:,}")
 
 
 @app.command()
@@ -141,6 +145,8 @@ def show(
     if as_json:
         print_json(row)
         return
+    from holdfast.window import sentences
+
     titles = {
         "trained_window": _("trained for"),
         "running_window": _("running with"),
@@ -149,8 +155,12 @@ def show(
     }
     lines = [(title, format_figure(row[name])) for name, title in titles.items()]
     budget = row["budget"]
-    lines += [(f"  {name}", f"{budget[name]:,}") for name in (*_SECTIONS[1:], "history")]
-    lines.append((_("counted"), f"{row['counting']['method']} ({translate(row['counting']['by'])})"))
+    lines += [
+        (f"  {sentences.section(name)}", sentences.number(budget[name]))
+        for name in (*_SECTIONS[1:], "history")
+    ]
+    counting = row["counting"]
+    lines.append((_("counted"), f"{sentences.method(counting['method'])} ({translate(counting['by'])})"))
     print_table((model, ""), lines)
 
 
@@ -178,6 +188,7 @@ def set_(
 
         async with running_engine(settings) as engine:
             provider = await engine.upstreams.route(model)
+            check_listed(model, [info.name for info in await provider.models()])
             windows = await engine.models.set_window(
                 provider, model, num_ctx=num_ctx, recommended=recommended
             )
@@ -188,6 +199,13 @@ def set_(
         print_json(row)
     else:
         console.print(f"{model}: {format_figure(row['used_window'])}")
+
+
+def check_listed(model: str, names: list[str]) -> None:
+    """Refuse a model that its server does not list; a tag or the server's name may be left out."""
+    known = {*names, *(name.partition(":")[0] for name in names)}
+    if names and not known & {model, model.partition("/")[2]}:
+        raise ModelMissing(model, hint=lazy("`holdfast models` lists what the server has."))
 
 
 @app.command()
@@ -258,7 +276,7 @@ def count(
         print_json(rows)
         return
     columns = ("file", "tokens", "method", "low", "high")
-    titles = (_("file"), "Tokens", _("method"), _("least"), _("most"))
+    titles = (_("file"), _("Tokens"), _("method"), _("least"), _("most"))
     print_table(titles, [[row[name] for name in columns] for row in rows])
     if why_not and any(row["method"] == "estimate" for row in rows):
         print_error(_("Estimated: {why_not}.").format(why_not=why_not))
@@ -269,7 +287,9 @@ def read_text(name: str) -> str:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
         raise BadRequest(
-            _("{name} cannot be read: {strerror}.").format(name=name, strerror=error.strerror),
+            _("{name} cannot be read: {strerror}.").format(
+                name=name, strerror=translate(explain_os_error(error))
+            ),
             hint=_("Name a file, or - for a pipe."),
         ) from None
     return data.decode("utf-8", "replace")

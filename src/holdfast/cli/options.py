@@ -11,10 +11,12 @@ import typer
 from holdfast.config import Settings
 from holdfast.errors import BadRequest, NotFound
 from holdfast.i18n import gettext as _
+from holdfast.i18n import lazy
 from holdfast.messages import Scope
 from holdfast.projects import project_name
 
 if TYPE_CHECKING:
+    from holdfast.memory.library import Library
     from holdfast.memory.service import MemoryService
     from holdfast.store import ConversationRecord, Store
 
@@ -22,7 +24,7 @@ ConversationId = Annotated[str, typer.Argument(metavar="ID", help="Its id, or a 
 MessageId = Annotated[
     str, typer.Argument(metavar="MESSAGE", help="A message's number or id, as `show` has them.")
 ]
-MemoryId = Annotated[str, typer.Argument(metavar="ID", help="Its id, as `memory list` has it.")]
+MemoryId = Annotated[str, typer.Argument(metavar="ID", help="Its id, or a clear beginning of it.")]
 
 
 class Whose(StrEnum):
@@ -63,13 +65,32 @@ def find_conversation(store: "Store", conversation: str, scope: Scope) -> "Conve
         return store.log.get(conversation, scope)
     except NotFound as error:
         # Local users may learn which project it is in; the server never tells.
-        elsewhere = store.log.get(conversation).scope.project
+        try:
+            elsewhere = store.log.get(conversation).scope.project
+        except NotFound:
+            hint = _("`holdfast conversations list` names those there are.")
+            raise NotFound(error.message, hint=hint) from None
         raise NotFound(
             error.message,
             hint=_("It belongs to the project {elsewhere}: add --project {elsewhere}.").format(
                 elsewhere=elsewhere
             ),
         ) from None
+
+
+def find_memory(library: "Library", scope: Scope, name: str) -> str:
+    """Return the id of the memory with this id or unique beginning of it."""
+    active, archived = library.list_all(scope, [])
+    ids = {memory.id for memory in (*active, *archived)}
+    matches = [identifier for identifier in ids if identifier.startswith(name)] if len(name) > 2 else []
+    if name in ids or not matches:
+        return name
+    if len(matches) > 1:
+        raise BadRequest(
+            lazy("{number} ids begin with '{beginning}'.", number=len(matches), beginning=name),
+            hint=lazy("Give more of the id."),
+        )
+    return matches[0]
 
 
 @contextmanager

@@ -41,8 +41,8 @@ from holdfast.i18n import gettext as _
 
 if TYPE_CHECKING:
     from holdfast.research.finding import Finding, Mode, ResearchSource
+    from holdfast.research.gather import ReadLocal
     from holdfast.research.library import Research, ResearchAnswer
-    from holdfast.research.web import ReadLocal
 
 
 class ResearchMode(StrEnum):
@@ -348,7 +348,6 @@ def print_findings(page: Sequence["Finding"], now: float, offset: int, total: in
 
 
 def print_finding(finding: "Finding", now: float, *, texts: bool) -> None:
-    """Print a finding with all its details."""
     from holdfast.research.repository import path_of_note
 
     write(f"{finding.question}\n\n{finding.summary}\n\n")

@@ -88,7 +88,6 @@ def window(
 
 
 def print_window(store: "Store", row: "ConversationRecord", report: Report) -> None:
-    """Print the whole report on a window."""
     from holdfast.context.message_state import lane_of, load_states
 
     lane = lane_of(store, row, report["window"])
@@ -148,7 +147,7 @@ def print_sections(report: Report) -> None:
     console.print(draw_bar(rows, size))
     names = {"free": _("free")}
     print_table(
-        ("", _("section"), "Tokens", "%"),
+        ("", _("section"), _("Tokens"), "%"),
         [
             (
                 FILLS[name][0],
@@ -177,13 +176,13 @@ def print_level(report: Report) -> None:
     from holdfast.window import sentences
 
     number = sentences.number
-    used, room = number(report["tokens"]), number(report["room"])
-    how = f"{sentences.method(report['method'])}, {report['counted_by']}"
+    used, window = number(report["tokens"]), number(report["window"])
+    how = f"{sentences.method(report['method'])}, {sentences.reason(report['counted_by'])}"
     spread = f"{number(report['at_least'])}–{number(report['at_most'])}"
     used_history, full = number(report["history"]["tokens"]), number(report["history"]["full"])
     lines = [
-        _("{used} of {room} tokens used ({utilisation:.0%}; {how}: {spread})").format(
-            used=used, room=room, utilisation=report["utilisation"], how=how, spread=spread
+        _("{used} of {window} tokens used ({share:.0%}; {how}: {spread})").format(
+            used=used, window=window, share=report["tokens"] / report["window"], how=how, spread=spread
         ),
         sentences.level(report["level"]),
         _("history, counted high: {used_history} of {full} tokens").format(

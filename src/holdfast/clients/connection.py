@@ -17,7 +17,7 @@ from typing import Any, Literal
 from holdfast.clients.base import Client, ConfigChange, Each, Endpoint, Entry, Format, Places, Step
 from holdfast.clients.documents import apply_entries, read_earlier, revert_entries
 from holdfast.config import replace_config
-from holdfast.errors import ConfigError, Conflict, HoldfastError, NotFound
+from holdfast.errors import ConfigError, Conflict, HoldfastError, NotFound, explain_os_error
 from holdfast.i18n import lazy
 
 _RECORD = "connection.json"
@@ -247,7 +247,7 @@ def _read(path: Path) -> bytes | None:
         return None
     except OSError as error:
         raise ConfigError(
-            lazy("{path} cannot be read: {reason}.", path=str(path), reason=error.strerror or str(error))
+            lazy("{path} cannot be read: {reason}.", path=str(path), reason=explain_os_error(error))
         ) from None
 
 
@@ -262,7 +262,7 @@ def _write(path: Path, content: bytes | None, *, private: bool = False) -> None:
         replace_config(path, content, mode)
     except OSError as error:
         raise ConfigError(
-            lazy("{path} cannot be written: {reason}.", path=str(path), reason=error.strerror or str(error)),
+            lazy("{path} cannot be written: {reason}.", path=str(path), reason=explain_os_error(error)),
             hint=lazy("`holdfast connect NAME --undo` puts back what was written before that."),
         ) from None
 

@@ -277,6 +277,9 @@ def enqueue_memories(
         return
     memories = []
     for memory in extracted:
+        if not asked and redact(memory.text) != memory.text:
+            # Without its secret it would say nothing of use.
+            continue
         scope, kind = place_memory(conversation.scope, memory.kind, memory.text)
         memories.append(
             Memory(
@@ -287,7 +290,7 @@ def enqueue_memories(
                 importance=memory.importance,
                 conversation=conversation.id,
                 messages=memory.messages,
-                valid_from=at,
+                valid_from=memory.at or at,
                 language=language,
             )
         )

@@ -48,12 +48,16 @@ _STRESS_BONUS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class ExtractedMemory:
-    """A memory candidate with its importance (0 to 1) and the messages it comes from."""
+    """A memory candidate with its importance (0 to 1) and the messages it comes from.
+
+    `at` is when it was said, 0 if that is not known.
+    """
 
     kind: MemoryKind
     text: str
     importance: float
     messages: tuple[str, ...]
+    at: float = 0.0
 
 
 def extract(items: Sequence[Item]) -> list[ExtractedMemory]:
@@ -83,7 +87,7 @@ def extract(items: Sequence[Item]) -> list[ExtractedMemory]:
 def _extract_from_user(item: Item) -> list[ExtractedMemory]:
     sentences = list(own_sentences(_message_text(item.message), _LONGEST))
     memories: list[tuple[int, ExtractedMemory]] = []
-    for statement in statements_in([masked for _, masked in sentences]):
+    for statement in statements_in(tuple(masked for _, masked in sentences)):
         sentence, masked = sentences[statement.sentence]
         kind = MEMORY_KINDS.get(statement.kind)
         if kind is None or not statement.lasting or is_memory_request(masked):
@@ -95,10 +99,11 @@ def _extract_from_user(item: Item) -> list[ExtractedMemory]:
             _, before = memories.pop()
             memories.append((statement.sentence, replace(before, text=f"{before.text} {_tidy(text)}")))
             continue
-        before = sentences[statement.sentence - 1][0] if statement.sentence else ""
-        if before and (needs_context(text) or (statement.points and statement.kind in _ABOUT_BEFORE)):
+        context = sentences[statement.sentence - 1][0] if statement.sentence else ""
+        points = statement.points or _THAT_AGAIN.search(text)
+        if context and (needs_context(text) or (points and statement.kind in _ABOUT_BEFORE)):
             # "We don't try that again" says of what in the sentence before.
-            text = f"{_tidy(before)} {_tidy(text)}"
+            text = f"{_tidy(context)} {_tidy(text)}"
         elif not _stands_alone(text, statement.kind) or (statement.points and statement.kind == "fact"):
             continue
         if statement.kind == "decision" and len(text.split()) < _SHORTEST_DECISION:
@@ -114,7 +119,7 @@ def _extract_from_user(item: Item) -> list[ExtractedMemory]:
 def _with_successors(
     sentences: Sequence[str], memories: list[tuple[int, ExtractedMemory]], message: str
 ) -> list[ExtractedMemory]:
-    """Returns the memories, with who takes the place of somebody: "Eva has cancelled. Tom steps in for her." """
+    """Returns the memories, with who takes somebody's place: "Eva has cancelled. Tom steps in for her." """
     stated = {at for at, _ in memories}
     for at in range(1, len(sentences)):
         if at in stated or "name" not in values_in(sentences[at]) or not needs_context(sentences[at]):
@@ -212,6 +217,9 @@ _REFERENCE = late(
     r"|(?:die|der|das) (?:erste|zweite|dritte|letzte|andere)(?=[.,!]|$| option| variante"
     r"| version| idee)|dein\w* vorschl\w+|so machen wir)\b"
     r"|\boptions?(?: \w+)?\W*$"
+)
+_THAT_AGAIN = late(
+    r"(?i)\b(?:that|this|it|das|es|so ?was)\b(?: \w+){0,3} (?:again|nochmal|noch ?mal|noch ?einmal|wieder)\b"
 )
 _REASON = late(
     r"(?i)(?:because|since|the reason|reason:|that way|this way|weil|denn|grund|der grund|damit|so that"

@@ -307,7 +307,7 @@ def _classify_statements(text: str) -> dict[str, str]:
     """Maps sentences that state something to `must_not` (rules) or `done` (facts and decisions)."""
     sentences = list(own_sentences(text))
     sections: dict[str, str] = {}
-    for statement in statements_in([masked for _, masked in sentences]):
+    for statement in statements_in(tuple(masked for _, masked in sentences)):
         sentence = sentences[statement.sentence][0]
         binds = statement.kind in ("rule", "prohibition", "failure") or sentence.endswith("?")
         if binds and (statement.lasting or statement.kind != "preference"):

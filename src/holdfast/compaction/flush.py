@@ -174,7 +174,16 @@ class FlushResult:
 def collect_by_rules(items: Sequence[Item]) -> tuple[ExtractedMemory, ...]:
     """Returns what is worth remembering of these cleaned messages, without a model and duplicates."""
     memories = extract(items)
-    return tuple(_deduplicate(memories, requests=_terms_of_requests(items))) if memories else ()
+    return _finish(memories, items) if memories else ()
+
+
+def _finish(memories: Sequence[ExtractedMemory], items: Sequence[Item]) -> tuple[ExtractedMemory, ...]:
+    """Returns the memories without duplicates, each with the time at which it was said."""
+    times = {item.id: item.at for item in items}
+    return tuple(
+        replace(memory, at=max((times.get(message, 0.0) for message in memory.messages), default=0.0))
+        for memory in _deduplicate(memories, requests=_terms_of_requests(items))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +207,7 @@ class MemoryFlush:
             except ProviderError as error:
                 log.warning("no memories from %s: %s", model.name, error)
                 model_answers = False
-        return FlushResult(tuple(_deduplicate(memories, requests=_terms_of_requests(items))), model_answers)
+        return FlushResult(_finish(memories, items), model_answers)
 
     async def _ask_model(
         self, items: Sequence[Item], language: Language, count: Callable[[str], int], model: SummaryModel
@@ -260,7 +269,7 @@ class _UserSentence:
 
 def _read_sentences(text: str) -> list[_UserSentence]:
     masked = [hidden for _, hidden in own_sentences(text, _LONGEST_SENTENCE)]
-    stating = {statement.sentence for statement in statements_in(masked)}
+    stating = {statement.sentence for statement in statements_in(tuple(masked))}
     return [
         _UserSentence(frozenset(terms(sentence)), denies(sentence), at in stating, is_doubtful(sentence))
         for at, sentence in enumerate(masked)

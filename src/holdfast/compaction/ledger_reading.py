@@ -210,10 +210,6 @@ def _tidy_command(line: str) -> str:
     return command if is_worth_keeping(command) and len(command) <= _LONGEST_LINE else ""
 
 
-def _word_set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
 # Between a failed call and its error.
 FAILURE_SEPARATOR = " → "
 
@@ -245,7 +241,7 @@ _WORD = late(r"[^\W\d_]+(?:['’/_-][^\W\d_]+)*")
 _ABBREVIATION = late(r"(?i)(?:nr|no|ca|bzw|tel|abs|max|min|st|dr|mr|mrs|approx)\.")
 _PUNCTUATION = ".,;:!?()[]{}<>\"'`*_|„“”«»=#~-–—"
 # Words between a name and its number that carry no meaning.
-_FILLER_WORDS = _word_set(words_of("FILLER_WORDS"))
+_FILLER_WORDS = frozenset(words_of("FILLER_WORDS").split())
 
 
 @lru_cache(maxsize=32_768)
@@ -286,17 +282,12 @@ def find_context(text: str, start: int, end: int) -> str:
     label = _LABEL.search(before)
     if label and (named := _trim_words(_WORD.findall(label[1])[-_MOST_CONTEXT_WORDS:])):
         return named
-    named = _trim_words(_words_before(before))
+    named = _trim_words(_leading_words(before.split()[::-1], backwards=True)[::-1])
     if named:
         return named
     return _trim_words(
         _leading_words(text[end : end + _REACH].split("\n")[0].split())[: _MOST_CONTEXT_WORDS - 2]
     )
-
-
-def _words_before(before: str) -> list[str]:
-    """Returns the words at the end of the text, back to a name, a number or the beginning of a clause."""
-    return _leading_words(before.split()[::-1], backwards=True)[::-1]
 
 
 def _leading_words(tokens: Sequence[str], *, backwards: bool = False) -> list[str]:

@@ -91,7 +91,7 @@ def _resolve_reference(sentences: Sequence[_Pair], place: int, before: Sequence[
 def _choose_statements(sentences: Sequence[_Pair]) -> list[str]:
     """Returns the sentences that state something, or the last one that is not a question."""
     plain = [(sentence, masked) for sentence, masked in sentences if not masked.rstrip().endswith("?")]
-    stating = {statement.sentence for statement in statements_in([masked for _, masked in plain])}
+    stating = {statement.sentence for statement in statements_in(tuple(masked for _, masked in plain))}
     # In a long message, the end is meant.
     return [plain[at][0] for at in sorted(stating)[-3:]] or [sentence for sentence, _ in plain[-1:]]
 
@@ -116,7 +116,7 @@ def _match_request(masked: str) -> tuple[_Form, int] | None:
             whole = " " in content and not _EMPTY.match(content)
             # Behind a comma whatever is told counts: "Denk dran, die Tür klemmt"; not what is to be done.
             told = match[0].rstrip().endswith(",") and not is_doubtful(content) and not _TO_DO.search(content)
-            if whole and (form != "statement" or told or statements_in([content])):
+            if whole and (form != "statement" or told or statements_in((content,))):
                 return form, match.end()
     return None
 
@@ -145,7 +145,7 @@ def _main_clause(clause: str) -> str:
 
 
 def _classify(text: str) -> MemoryKind:
-    kinds = [statement.kind for statement in statements_in([text]) if statement.lasting]
+    kinds = [statement.kind for statement in statements_in((text,)) if statement.lasting]
     if not kinds or kinds[0] in ("fact", "failure"):
         return "fact"
     return "decision" if kinds[0] == "decision" else "preference"

@@ -23,6 +23,7 @@ from holdfast.compaction.extractive import Cues, extract_summary
 from holdfast.compaction.summary import SECTIONS, Summary, lines_by_section, list_sections, parse_heading
 from holdfast.compaction.transcript import Portion, fence, split_portions
 from holdfast.errors import ConfigError, CutOff, ModelMissing, Overflow, ProviderError, Unreachable
+from holdfast.i18n import lazy
 from holdfast.messages import Answer, ChatRequest, JsonObject, Message
 from holdfast.research.summary import shared_facts
 from holdfast.text import analyser
@@ -103,8 +104,8 @@ class SummaryModel:
             raise Unreachable(error.message, hint=error.hint) from error
         except TimeoutError as error:
             raise CutOff(
-                f"{self.name} said nothing for {self.stall:.0f} seconds",
-                hint="What it should have done is done without it.",
+                lazy("{name} said nothing for {stall:.0f} seconds", name=self.name, stall=self.stall),
+                hint=lazy("What it should have done is done without it."),
             ) from error
         return ModelReply(answer.message.text, answer.finish)
 
@@ -162,8 +163,13 @@ class PromptTemplates:
         except (TemplateError, OSError, ArithmeticError, LookupError, TypeError, ValueError) as error:
             # A template may raise any of these when it handles its values.
             raise ConfigError(
-                f"the prompt {language}/{name}.jinja cannot be used: {error}",
-                hint="Mend the file in the prompts folder of the data folder, or take it away.",
+                lazy(
+                    "the prompt {language}/{name}.jinja cannot be used: {why}",
+                    language=language,
+                    name=name,
+                    why=str(error),
+                ),
+                hint=lazy("Mend the file in the prompts folder of the data folder, or take it away."),
             ) from error
 
 
@@ -497,7 +503,7 @@ def _without_inventions(summary: Summary, source: str, items: Sequence[Item]) ->
             return False
         words = set(terms(line))
         against = any(words and 3 * len(words & other) >= 2 * len(words) for other in denied)
-        decides = any(statement.kind == "decision" for statement in statements_in([line]))
+        decides = any(statement.kind == "decision" for statement in statements_in((line,)))
         return not (against and decides and not denies(line))
 
     sections = {name: tuple(filter(stands, summary.section(name))) for name in SECTIONS}

@@ -266,7 +266,7 @@ class Summary:
 
 def is_statement(line: str) -> bool:
     """Whether a line says something that holds, as a person states it, and is not only a report."""
-    return any(statement.kind in ("fact", "decision", "preference") for statement in statements_in([line]))
+    return any(statement.kind in ("fact", "decision", "preference") for statement in statements_in((line,)))
 
 
 def shorten_line(line: str, size: int) -> str:

@@ -314,7 +314,8 @@ class RecallService:
         return {own, *(tree for tree in others if any(talk.memory for talk in talks[tree]))}
 
     def _by_words_alone(self, evidence: Evidence) -> bool:
-        if self._memory is None or self._memory.embedder.off:
+        if self._memory is None or self._memory.embedder.off or self._memory.embedder.starting:
+            # While it starts, words do for a moment: nothing is wrong.
             return False
         return bool(evidence.degraded) and "vectors" not in evidence.engines and bool(evidence.engines)
 
@@ -363,8 +364,16 @@ def _propose(view: View, snippets: Sequence[Snippet]) -> list[Proposal]:
 
 
 def _addition(view: View, quotes: Sequence[Quote], **more: Any) -> Proposal:
-    assert view.question is not None
-    return _add_quotes(view, format_quotes(view.question.message, quotes), **more)
+    """The decision that puts memories behind the question, below those that the conversation begins with."""
+    question = view.question
+    assert question is not None
+    text = format_quotes(question.message, quotes, question.at)
+    if any(
+        each.name == BEGINNING for shown in view.shown if shown.item is question for each in shown.additions
+    ):
+        # They stand under the same heading.
+        text = text.partition("\n")[2]
+    return _add_quotes(view, text, **more)
 
 
 def _add_quotes(view: View, text: str, **more: Any) -> Proposal:

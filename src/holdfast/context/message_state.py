@@ -333,7 +333,9 @@ def _between(conversation: ConversationRecord, part: Part, ids: Sequence[str], l
     try:
         at = ids.index(name)
     except ValueError:
-        raise NotFound(f"message '{name}' does not lead to the end of {conversation.id}") from None
+        raise NotFound(
+            lazy("message '{name}' does not lead to the end of {id}", name=name, id=conversation.id)
+        ) from None
     if part.before:
         return max(0, at - limit), at
     if part.after:
@@ -399,9 +401,13 @@ def pin(store: Store, preset: Preset, conversation: ConversationRecord, message:
     )
     if tokens > most:
         raise BadRequest(
-            f"pinned messages would take about {tokens:,} tokens, and at most {most:,} may be pinned:"
-            " a quarter of what history can have",
-            hint="Unpin something first, or pin a shorter message.",
+            lazy(
+                "pinned messages would take about {tokens:,} tokens, and at most {most:,} may be "
+                "pinned: a quarter of what history can have",
+                tokens=tokens,
+                most=most,
+            ),
+            hint=lazy("Unpin something first, or pin a shorter message."),
         )
     store.atomically(_apply_pin, store, conversation, stored, used)
     return stored

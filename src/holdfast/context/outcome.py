@@ -316,13 +316,15 @@ def current_texts(store: Store, decisions: Sequence[Decision]) -> dict[str, str]
 
 def reword_memories(data: JsonObject, now: Mapping[str, str]) -> JsonObject:
     """What a decision that quotes memories holds, with the words these have now; without those with none."""
-    heading, *lines = data["text"].split("\n")
+    lines = data["text"].split("\n")
+    # Memories below those that the conversation begins with have no heading of their own.
+    heading = [] if lines[0].startswith("- ") else [lines.pop(0)]
     lines_by_memory = {
         name: _correct_line(line, now[name]) if name in now else line
         for name, line in zip(data["memories"], lines, strict=False)
     }
     left = {name: line for name, line in lines_by_memory.items() if line}
-    text = "\n".join((heading, *left.values())) if left else ""
+    text = "\n".join((*heading, *left.values())) if left else ""
     return {**data, "text": text, "memories": [*left]}
 
 

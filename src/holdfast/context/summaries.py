@@ -290,6 +290,8 @@ _EXCHANGE = 2
 _SOON = 400_000
 # So many messages are read again for memories where it is not known how far they were.
 _RECENT = 400
+# So many messages before those may be what they correct.
+_BEFORE = 8
 
 Phase = Literal["started", "working", "done", "failed"]
 
@@ -428,9 +430,11 @@ class CompactionService:
 
     def _remember(self, conversation: str) -> None:
         store, last = self._store, self._read_through.get(conversation)
-        row, messages = store.read_snapshot(self._load_unread, conversation, last)
+        row, before, messages = store.read_snapshot(self._load_unread, conversation, last)
         if messages:
-            memories, language = extract_memories(tuple(map(item_of, messages)))
+            memories, language = extract_memories(tuple(map(item_of, (*before, *messages))))
+            unread = {message.id for message in messages}
+            memories = tuple(memory for memory in memories if memory.messages[-1] in unread)
             if memories:
                 at = messages[-1].created_at
                 store.atomically(enqueue_memories, store, row, memories, at, language)
@@ -438,21 +442,25 @@ class CompactionService:
 
     def _load_unread(
         self, conversation: str, last: MessageRecord | None
-    ) -> tuple[ConversationRecord, list[MessageRecord]]:
-        """The messages behind the last one that was read; all since the last summary if it is not on this
-        path, as after an edit. What is read twice is known by its message.
+    ) -> tuple[ConversationRecord, list[MessageRecord], list[MessageRecord]]:
+        """The messages behind the last one that was read, and a few before them, which they may correct.
+
+        All since the last summary if it is not on this path, as after an edit. What is read twice is known by
+        its message.
         """
         log, row = self._store.log, self._store.log.get(conversation)
         if row.head is None or not row.memory:
-            return row, []
+            return row, [], []
         depth = log.message(row.head).depth
         if last is not None and last.depth <= depth:
-            first, *new = log.tail(row.head, depth - last.depth + 1)
-            if first.id == last.id:
-                return row, new
+            count = depth - last.depth
+            messages = log.tail(row.head, count + _BEFORE)
+            before, new = messages[: len(messages) - count], messages[len(messages) - count :]
+            if before[-1].id == last.id:
+                return row, before, new
         latest = self._store.summaries.latest(row.head)
         new_depth = depth - (latest.depth if latest else -1)
-        return row, log.tail(row.head, min(new_depth, _RECENT)) if new_depth > 0 else []
+        return row, [], log.tail(row.head, min(new_depth, _RECENT)) if new_depth > 0 else []
 
     async def at_rest(self, conversation: str, *, ask: bool = True) -> bool:
         """Memories and a summary of all that was said; the window stays as it is. Whether there was anything.

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from holdfast.errors import BadRequest
+from holdfast.i18n import lazy
 from holdfast.messages import ChatRequest
 
 # Names a conversation outright: this one is ours.
@@ -172,7 +173,8 @@ def read_texts(value: Any, where: str) -> list[str]:
     texts = [read_text(item) for item in (value if isinstance(value, list) else [value])]
     if any(text is None for text in texts):
         raise BadRequest(
-            f"{where} must be a text, a list of texts, or a list of objects with a text", param=where
+            lazy("{where} must be a text, a list of texts, or a list of objects with a text", where=where),
+            param=where,
         )
     return [text for text in texts if text and text.strip()]
 

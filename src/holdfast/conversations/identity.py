@@ -361,7 +361,7 @@ def find_message(store: Store, conversation: ConversationRecord, name: str) -> M
                 hint=lazy("It has {number} messages.", number=len(path)),
             )
         return store.log.message(path[int(name) - 1])
-    identifier = find_by_prefix(name.lower(), path, "messages")
+    identifier = find_by_prefix(name.lower(), path)
     try:
         return get_message(store, conversation, identifier or name)
     except NotFound:
@@ -389,8 +389,8 @@ class GivenAnswer:
 def find_answer(store: Store, scope: Scope, name: str) -> GivenAnswer:
     """Find the answer with a response id of ours; one of another scope counts as missing."""
     missing = NotFound(
-        f"Response with id '{name}' not found.",
-        hint="It was not stored, was deleted, or belongs to somebody else: send the history itself.",
+        lazy("Response with id '{name}' not found.", name=name),
+        hint=lazy("It was not stored, was deleted, or belongs to somebody else: send the history itself."),
     )
     try:
         job = store.jobs.get(name.removeprefix(_RESPONSE))
@@ -411,7 +411,7 @@ def find_decision(store: Store, conversation: ConversationRecord, name: str) -> 
     ids = [
         decision.id for lane in store.lanes.of(conversation.id) for decision in store.decisions.of(lane.id)
     ]
-    identifier = name if name in ids else find_by_prefix(name.lower(), ids, "decisions")
+    identifier = name if name in ids else find_by_prefix(name.lower(), ids)
     if identifier is None:
         raise NotFound(
             lazy(
@@ -426,13 +426,14 @@ def find_decision(store: Store, conversation: ConversationRecord, name: str) -> 
     return identifier
 
 
-def find_by_prefix(beginning: str, ids: Iterable[str], kind: str) -> str | None:
+def find_by_prefix(beginning: str, ids: Iterable[str]) -> str | None:
     if not _BEGINNING.fullmatch(beginning):
         return None
     matches = [name for name in ids if name.startswith(beginning)]
     if len(matches) > 1:
         raise BadRequest(
-            f"{len(matches)} {kind} begin with '{beginning}'.", hint=lazy("Give more of the id.")
+            lazy("{number} ids begin with '{beginning}'.", number=len(matches), beginning=beginning),
+            hint=lazy("Give more of the id."),
         )
     return matches[0] if matches else None
 

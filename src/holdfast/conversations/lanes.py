@@ -287,7 +287,8 @@ def unpin(store: Store, conversation: ConversationRecord, message: str) -> Messa
     stored = get_message(store, conversation, message)
     if not store.marks.remove(stored.id, PIN):
         raise BadRequest(
-            f"message '{message}' is not pinned", hint="`holdfast window` shows the pinned ones."
+            lazy("message '{message}' is not pinned", message=message),
+            hint=lazy("`holdfast window` shows the pinned ones."),
         )
     return stored
 
@@ -309,7 +310,9 @@ def fork(
     """
     start = message or origin.head
     if start is None:
-        raise BadRequest(f"{origin.id} has no messages yet.", hint="There is nothing to go on from.")
+        raise BadRequest(
+            lazy("{id} has no messages yet.", id=origin.id), hint=lazy("There is nothing to go on from.")
+        )
     conversation = store.log.fork(origin.id, start, title or _title_of_fork(store, origin))
     shared = set(store.log.path_ids(start))
     # The last used is written last, so that it stays the first to be shown.

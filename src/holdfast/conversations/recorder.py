@@ -124,17 +124,21 @@ class Recorder:
         self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str
     ) -> None:
         """Write the answer; drop it if its conversation was deleted meanwhile."""
+        run, atomically = self._store.run, self._store.atomically
         try:
-            stored = await self._store.run(
-                self._store.atomically, self._write, conversation, finish, ends, trouble
-            )
+            try:
+                stored = await run(atomically, self._write, conversation, finish, ends, trouble)
+            except StoreError as error:
+                # A broken index must not cost the answer.
+                log.warning("an answer is stored without being indexed: %s", error)
+                stored = await run(atomically, self._write, conversation, finish, ends, trouble, False)
             if conversation is not None:
                 self._on_saved(stored)
         except (Conflict, NotFound):
             if conversation is None or await self._store.run(self._exists, conversation):
                 raise
             # Deleted meanwhile: the client still gets the answer, but there is nowhere to store it.
-            await self._store.run(self._store.atomically, self._write, None, finish, ends, trouble)
+            await run(atomically, self._write, None, finish, ends, trouble)
 
     def _exists(self, conversation: str) -> bool:
         try:
@@ -144,7 +148,7 @@ class Recorder:
         return True
 
     def _write(
-        self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str
+        self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str, index: bool = True
     ) -> MessageRecord | None:
         message, drafts, stored = self._answer.message, self._store.drafts, None
         if conversation is not None and message.parts:
@@ -154,7 +158,7 @@ class Recorder:
                 # Another process took the draft for abandoned while this one was asleep.
                 drafts.save(self._job, conversation, self._parent, message, self._model)
                 stored = drafts.finish(self._job, new)
-            if stored is not None:
+            if stored is not None and index:
                 self._store.texts.index_exchange(stored.tree)
         elif conversation is not None:
             drafts.discard(self._job)

@@ -39,7 +39,7 @@ def best_passage(text: str, weights: Mapping[str, float], room: int, count: Call
     if len(text) <= 2 * _BRIEF and count(text.strip()) <= room:
         return text.strip()
     best = max(range(len(pieces)), key=lambda index: (_score(pieces[index], weights), -index))
-    if _is_block(pieces[best]):
+    if pieces[best].startswith(("```", "~~~")):
         return cut_block(pieces[best], weights, room, count)
     first, last = add_neighbours(pieces, best, weights)
     while first < last and count(_joined(pieces, first, last)) > room:
@@ -65,10 +65,6 @@ def cut_around(text: str, weights: Mapping[str, float], room: int, count: Callab
             return quote
         reach = reach // 2 if reach > 16 else reach - 1
     return ""
-
-
-def _is_block(piece: str) -> bool:
-    return piece.startswith(("```", "~~~"))
 
 
 def _score(piece: str, weights: Mapping[str, float]) -> float:

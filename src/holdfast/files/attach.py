@@ -256,14 +256,10 @@ def top_node(roots: Roots, folder: FileEntry) -> _Node:
     """Return the node of a folder with the ignore rules above it, up to the root of the repository."""
     rules: list[IgnoreFile] = []
     steps = folder.steps
-    while not (is_repository := is_repository_root(folder.root, steps)) and steps:
+    while not (is_repository := Path(folder.root, *steps, ".git").exists()) and steps:
         steps = steps[:-1]
         rules[:0] = read_ignore_rules(roots, replace(folder, steps=steps))
     return _Node(folder, tuple(rules) if is_repository else (), top=True)
-
-
-def is_repository_root(root: str, steps: tuple[str, ...]) -> bool:
-    return Path(root, *steps, ".git").exists()
 
 
 def read_ignore_rules(roots: Roots, folder: FileEntry) -> tuple[IgnoreFile, ...]:
@@ -369,7 +365,6 @@ def is_pattern(name: str) -> bool:
 
 
 def match_files(roots: Roots, pattern: str, most: int) -> GlobMatches:
-    """Return the files that match a pattern."""
     steps = pattern.split("/")
     plain = next(index for index, step in enumerate(steps) if is_pattern(step))
     # The steps before the first wildcard are a folder.

@@ -20,6 +20,7 @@ from typing import Literal
 from holdfast.errors import BadRequest, Stopped, TooLarge
 from holdfast.files.digests import kind_by_name
 from holdfast.i18n import gettext as _
+from holdfast.i18n import lazy
 from holdfast.text.patterns import late
 
 DocumentKind = Literal["pdf", "docx", "page"]
@@ -195,18 +196,29 @@ _LEGACY_ENCODINGS = [
 _LEAST_SIGNS = 16
 _ASCII = bytes(range(128))
 _SIGNATURES = (
-    (b"\x89PNG", "a PNG picture"), (b"\xff\xd8\xff", "a JPEG picture"), (b"GIF8", "a GIF picture"),
-    (b"PK\x03\x04", "a ZIP archive"), (b"\x1f\x8b", "a gzip archive"), (b"\x7fELF", "a program"),
-    (b"MZ", "a program"), (b"SQLite format 3\0", "an SQLite database"), (b"GGUF", "a model's weights"),
-    (b"BZh", "a bzip2 archive"), (b"\xfd7zXZ", "an xz archive"), (b"7z\xbc\xaf", "a 7z archive"),
-    (b"OggS", "sound"), (b"ID3", "sound"), (b"\xd0\xcf\x11\xe0", "an old Office document"),
-    (b"\xca\xfe\xba\xbe", "a compiled class"), (b"\0asm", "a WebAssembly module"),
-)  # fmt: skip
+    (b"\x89PNG", lazy("a PNG picture")),
+    (b"\xff\xd8\xff", lazy("a JPEG picture")),
+    (b"GIF8", lazy("a GIF picture")),
+    (b"PK\x03\x04", lazy("a ZIP archive")),
+    (b"\x1f\x8b", lazy("a gzip archive")),
+    (b"\x7fELF", lazy("a program")),
+    (b"MZ", lazy("a program")),
+    (b"SQLite format 3\0", lazy("an SQLite database")),
+    (b"GGUF", lazy("a model's weights")),
+    (b"BZh", lazy("a bzip2 archive")),
+    (b"\xfd7zXZ", lazy("an xz archive")),
+    (b"7z\xbc\xaf", lazy("a 7z archive")),
+    (b"OggS", lazy("sound")),
+    (b"ID3", lazy("sound")),
+    (b"\xd0\xcf\x11\xe0", lazy("an old Office document")),
+    (b"\xca\xfe\xba\xbe", lazy("a compiled class")),
+    (b"\0asm", lazy("a WebAssembly module")),
+)
 _SAMPLE_BYTES = 65_536
 # Control characters that do not occur in text, unlike tabs, line ends and terminal colours.
 _CONTROL = bytes(range(32)).translate(None, b"\b\t\n\v\f\r\x1b")
 _BINARY_SHARE = 0.01
-_BINARY_HINT = "Name a text file, a PDF or a Word document (.docx)."
+_BINARY_HINT = lazy("Name a text file, a PDF or a Word document (.docx).")
 _NEWLINES = late(r"\r\n?")
 
 
@@ -268,12 +280,12 @@ def decode(name: str, data: bytes) -> str:
         return marked
     sign = next((description for beginning, description in _SIGNATURES if data.startswith(beginning)), "")
     if sign and (sign != "a program" or is_binary(data)):
-        raise BadRequest(f"'{name}' is {sign}, not a text", hint=_BINARY_HINT)
+        raise BadRequest(lazy("'{name}' is {sign}, not a text", name=name, sign=sign), hint=_BINARY_HINT)
     wide = detect_utf16(data)
     if wide:
         return data.decode(wide, "replace")
     if is_binary(data):
-        raise BadRequest(f"'{name}' is binary, not a text", hint=_BINARY_HINT)
+        raise BadRequest(lazy("'{name}' is binary, not a text", name=name), hint=_BINARY_HINT)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:

@@ -14,6 +14,7 @@ from xml.parsers import expat
 from zipfile import BadZipFile, ZipFile
 
 from holdfast.errors import BadRequest, TooLarge
+from holdfast.i18n import lazy
 from holdfast.text.lang import any_word, word_set
 from holdfast.text.patterns import late
 
@@ -57,8 +58,12 @@ def extract_docx(name: str, data: bytes) -> str:
             reader.feed(b"", last=True)
     except _DOCX_ERRORS as error:
         raise BadRequest(
-            f"'{name}' cannot be read as a Word document ({type(error).__name__})",
-            hint="If it needs a password, save a copy without one; else save it as text.",
+            lazy(
+                "'{name}' cannot be read as a Word document ({reason})",
+                name=name,
+                reason=type(error).__name__,
+            ),
+            hint=lazy("If it needs a password, save a copy without one; else save it as text."),
         ) from error
     return reader.text()
 
@@ -88,8 +93,12 @@ class _DocxReader:
         self._read += len(piece)
         if self._read > _LARGEST_DOCX:
             raise TooLarge(
-                f"'{self._name}' unpacks to more than {_LARGEST_DOCX // 1_000_000} MB",
-                hint="Save its text alone.",
+                lazy(
+                    "'{name}' unpacks to more than {number} MB",
+                    name=self._name,
+                    number=_LARGEST_DOCX // 1_000_000,
+                ),
+                hint=lazy("Save its text alone."),
             )
         self._parser.Parse(piece, last)
 
@@ -98,8 +107,8 @@ class _DocxReader:
 
     def _refuse_doctype(self, *_: object) -> None:
         raise BadRequest(
-            f"'{self._name}' declares a document type, which Word does not do",
-            hint="Open it in a word processor and save it again.",
+            lazy("'{name}' declares a document type, which Word does not do", name=self._name),
+            hint=lazy("Open it in a word processor and save it again."),
         )
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -206,7 +215,10 @@ def extract_pdf(name: str, data: bytes, seconds: float = _PDF_SECONDS) -> str:
         reader = PdfReader(BytesIO(data), strict=False)
         count = len(reader.pages)
     except broken as error:
-        raise pdf_error(name, error) from error
+        raise BadRequest(
+            lazy("'{name}' cannot be read as PDF ({reason})", name=name, reason=type(error).__name__),
+            hint=lazy("If it needs a password, save a copy without one; else save it as text."),
+        ) from error
     until = time.monotonic() + seconds
     pages: list[str] = []
     size = empty = 0
@@ -222,16 +234,9 @@ def extract_pdf(name: str, data: bytes, seconds: float = _PDF_SECONDS) -> str:
             break
     if empty == len(pages):
         raise BadRequest(
-            f"'{name}' has no text: its pages are pictures, or cannot be read",
-            hint="Run it through a text recognition (OCR) first.",
+            lazy("'{name}' has no text: its pages are pictures, or cannot be read", name=name),
+            hint=lazy("Run it through a text recognition (OCR) first."),
         )
     if len(pages) < count:
         pages.append(f"[{count - len(pages):,} of {count:,} pages left out]")
     return "\n\n".join(pages)
-
-
-def pdf_error(name: str, error: BaseException) -> BadRequest:
-    return BadRequest(
-        f"'{name}' cannot be read as PDF ({type(error).__name__})",
-        hint="If it needs a password, save a copy without one; else save it as text.",
-    )

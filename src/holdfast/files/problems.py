@@ -1,6 +1,6 @@
 """Reasons why a file was not attached: a sentence for the person, a few neutral words for the model."""
 
-from holdfast.errors import BadRequest
+from holdfast.errors import BadRequest, explain_os_error
 from holdfast.i18n import LazyText, lazy, lazy_plural
 
 
@@ -44,7 +44,7 @@ def special(path: str) -> FileProblem:
 
 
 def unreadable(path: str, error: OSError) -> FileProblem:
-    why = error.strerror or type(error).__name__
+    why = explain_os_error(error) or type(error).__name__
     return FileProblem("cannot be read", lazy("{path} cannot be read: {why}.", path=path, why=why))
 
 

@@ -24,6 +24,7 @@ from typing import Literal
 from holdfast.errors import ConfigError
 from holdfast.files import problems
 from holdfast.files.documents import MESSAGE_SECONDS
+from holdfast.i18n import lazy
 from holdfast.text.patterns import late
 
 # With O_PATH, folders on the way need not be readable.
@@ -397,8 +398,10 @@ def parse_folders(setting: str) -> tuple[Path, ...]:
     for folder in folders:
         if not folder.is_absolute():
             raise ConfigError(
-                f"file_roots names {folder}, which is another folder wherever one stands.",
-                hint="Write it from the top, like /home/me/projects or ~/projects.",
+                lazy(
+                    "file_roots names {folder}, which is another folder wherever one stands.", folder=folder
+                ),
+                hint=lazy("Write it from the top, like /home/me/projects or ~/projects."),
             )
     return tuple(folders)
 

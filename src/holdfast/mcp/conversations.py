@@ -102,7 +102,16 @@ def expand_originals(services: McpServices, caller: Caller, reference: str) -> T
     end = f"\n[{remaining:,} more characters: conversation_expand with id {more}]" if more else ""
     data = {
         "about": originals.about,
-        "messages": [message_data(stored, text) for stored, text in shown],
+        "messages": [
+            {
+                "id": stored.id,
+                "role": stored.message.role,
+                "created_at": stored.created_at,
+                "text": text.rstrip(),
+                "whole": text == format_message(stored),
+            }
+            for stored, text in shown
+        ],
         "total": len(originals.messages),
         "next": more,
     }
@@ -192,16 +201,6 @@ def slice_messages(
         place += len(text)
         if piece:
             yield stored, piece
-
-
-def message_data(stored: MessageRecord, text: str) -> dict[str, Any]:
-    return {
-        "id": stored.id,
-        "role": stored.message.role,
-        "created_at": stored.created_at,
-        "text": text.rstrip(),
-        "whole": text == format_message(stored),
-    }
 
 
 def find_conversation(store: Store, scope: Scope, name: str) -> ConversationRecord:

@@ -32,7 +32,7 @@ from holdfast.memory.scopes import extra_notes_name, place_memory
 from holdfast.memory.search import WEAK, SearchHit, SearchResult, cites
 from holdfast.memory.workspace import Note, NoteEntry
 from holdfast.messages import Scope
-from holdfast.research.finding import Finding, ResearchSource
+from holdfast.research.finding import Finding
 from holdfast.research.matching import RelatedFinding
 from holdfast.research.repository import path_of_note
 from holdfast.store import NotesFolder
@@ -305,17 +305,16 @@ def finding_data(bearing: RelatedFinding, now: float) -> dict[str, Any]:
     return {
         **{name: data[name] for name in fields},
         "summary": shorten(finding.summary, _LONGEST_SUMMARY),
-        "sources": [source_data(source) for source in finding.sources[:_MOST_SOURCES]],
+        "sources": [
+            {
+                "url": shorten(source.url, _LONGEST_ADDRESS),
+                "title": shorten(source.title, _LONGEST_ADDRESS),
+                "at": source.at,
+                "trouble": shorten(source.trouble, _LONGEST_ADDRESS) or None,
+            }
+            for source in finding.sources[:_MOST_SOURCES]
+        ],
         "more_sources": max(0, len(finding.sources) - _MOST_SOURCES),
         "path": str(path_of_note(finding)),
         "score": bearing.score,
-    }
-
-
-def source_data(source: ResearchSource) -> dict[str, Any]:
-    return {
-        "url": shorten(source.url, _LONGEST_ADDRESS),
-        "title": shorten(source.title, _LONGEST_ADDRESS),
-        "at": source.at,
-        "trouble": shorten(source.trouble, _LONGEST_ADDRESS) or None,
     }

@@ -31,7 +31,6 @@ from holdfast.mcp.tools import (
     TOOLS,
     Caller,
     McpServices,
-    Tool,
     clean_text,
     clean_value,
     excerpt_lines,
@@ -268,7 +267,24 @@ class _Handlers:
         self._caller = caller
 
     async def list_tools(self, _: Context, __: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[describe_tool(tool) for tool in TOOLS.values()])
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(
+                    name=tool.name,
+                    title=tool.title,
+                    description=tool.about,
+                    input_schema=tool.schema(),
+                    output_schema=tool.result_schema(),
+                    annotations=types.ToolAnnotations(
+                        read_only_hint=tool.reads,
+                        destructive_hint=tool.destroys,
+                        idempotent_hint=True,
+                        open_world_hint=False,
+                    ),
+                )
+                for tool in TOOLS.values()
+            ]
+        )
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
@@ -348,22 +364,6 @@ class _Handlers:
 
 
 _NOT_FOUND = -32002
-
-
-def describe_tool(tool: Tool) -> types.Tool:
-    return types.Tool(
-        name=tool.name,
-        title=tool.title,
-        description=tool.about,
-        input_schema=tool.schema(),
-        output_schema=tool.result_schema(),
-        annotations=types.ToolAnnotations(
-            read_only_hint=tool.reads,
-            destructive_hint=tool.destroys,
-            idempotent_hint=True,
-            open_world_hint=False,
-        ),
-    )
 
 
 def internal_error(error: Exception) -> str:

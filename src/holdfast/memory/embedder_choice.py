@@ -258,6 +258,11 @@ class ChosenEmbedder:
         return self._trouble or (_STARTING if self._waking or self._opening.locked() else "")
 
     @property
+    def starting(self) -> bool:
+        """Whether it has not answered yet, and nothing went wrong so far."""
+        return not self._answered and not self._trouble
+
+    @property
     def rests(self) -> bool:
         """Whether it was released and has not been asked since."""
         return self._rests

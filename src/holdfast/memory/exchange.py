@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from holdfast.errors import BadRequest, TooLarge
+from holdfast.i18n import lazy
 from holdfast.memory.base import FIELD_FORMS, KINDS, Memory
 from holdfast.memory.items import add_items, normalise, read_ids, read_memories
 from holdfast.memory.library import Library
@@ -67,7 +68,10 @@ def dump_memories(library: Library, scope: Scope, form: ExportFormat = "json") -
 def load_memories(library: Library, scope: Scope, text: str) -> ImportCounts:
     """Import memories. Those that exist, under their id or in other words, stay as they are."""
     if len(text) > _LARGEST:
-        raise TooLarge(f"An import has at most {_LARGEST:,} characters.", hint="Bring it in in parts.")
+        raise TooLarge(
+            lazy("An import has at most {largest:,} characters.", largest=_LARGEST),
+            hint=lazy("Bring it in in parts."),
+        )
     bad: list[str] = []
     shelved: list[Memory] = []
     fresh: list[Memory] = []
@@ -123,7 +127,9 @@ def read_values(text: str, bad: list[str]) -> Iterator[tuple[str, Any]]:
         return
     entries = whole.get("memories", [whole]) if isinstance(whole, dict) else whole
     if not isinstance(entries, list):
-        raise BadRequest("These are no memories.", hint="Bring in what an export gave, or a list of them.")
+        raise BadRequest(
+            lazy("These are no memories."), hint=lazy("Bring in what an export gave, or a list of them.")
+        )
     for number, value in enumerate(entries, 1):
         yield f"entry {number}", value
 

@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from holdfast.config import Settings
 from holdfast.errors import BadRequest, ConfigError, StoreError
 from holdfast.extras import load_backend
+from holdfast.i18n import lazy
 from holdfast.memory.workspace import (
     ABSENT,
     EVERY_NOTE,
@@ -123,8 +124,12 @@ class FolderWorkspace:
                 while not lock.acquire_exclusive():
                     if time.monotonic() - began > _PATIENCE:
                         raise StoreError(
-                            f"Another process keeps {self.folder} locked for {_PATIENCE:.0f} seconds now.",
-                            hint="See which Holdfast hangs, and stop it.",
+                            lazy(
+                                "Another process keeps {folder} locked for {patience:.0f} seconds now.",
+                                folder=self.folder,
+                                patience=_PATIENCE,
+                            ),
+                            hint=lazy("See which Holdfast hangs, and stop it."),
                         )
                     time.sleep(_PAUSE)
                 yield
@@ -229,8 +234,8 @@ def make_folder(folder: Path) -> None:
 
 def outside_error(place: PurePosixPath) -> BadRequest:
     return BadRequest(
-        f"{place} is a link that leads out of the workspace, or in a circle.",
-        hint="Put the file itself there; folders elsewhere can be named as extra paths for searching.",
+        lazy("{place} is a link that leads out of the workspace, or in a circle.", place=place),
+        hint=lazy("Put the file itself there; folders elsewhere can be named as extra paths for searching."),
     )
 
 
@@ -240,8 +245,8 @@ def translate_errors(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreError(
-            f"The notes in {folder} cannot be read or written: {error}.",
-            hint="See that the folder can be written to and that the disk has room.",
+            lazy("The notes in {folder} cannot be read or written: {why}.", folder=folder, why=str(error)),
+            hint=lazy("See that the folder can be written to and that the disk has room."),
         ) from error
 
 
@@ -268,7 +273,8 @@ def open_workspace(location: str, options: S3Options, cache: Path | None = None)
         open_bucket = load_backend("s3")
     except ModuleNotFoundError as error:
         raise ConfigError(
-            "Notes on S3 need the package obstore.", hint="Install it: pip install 'holdfast[s3]'."
+            lazy("Notes on S3 need the package obstore."),
+            hint=lazy("Install it: pip install 'holdfast[s3]'."),
         ) from error
     workspace: Workspace = open_bucket(location, options, cache)
     return workspace

@@ -246,6 +246,7 @@ def split_chunks(text: str, *, by_hand: bool = False) -> list[NoteChunk]:
     """Split a text into chunks; with `by_hand`, list items without our comment are memories too."""
     lines = _LINE_END.split(text.removeprefix("\ufeff"))
     memories = {item.first - 1: item for item in locate_items(text, Scope(), by_hand=by_hand)}
+    known = {item.memory.id: item.memory for item in memories.values()}
     parts: list[NoteChunk] = []
     above: list[tuple[int, str]] = []
     units: list[_Unit] = []
@@ -264,7 +265,7 @@ def split_chunks(text: str, *, by_hand: bool = False) -> list[NoteChunk]:
                 units.clear()
             flush()
             names, memory = tuple(name for _, name in above), item.memory
-            words = memory_text(memory)
+            words = memory_text(memory, known)
             parts.append(
                 NoteChunk(
                     words, item.first, item.last, names, memory.id, memory.kind, memory.date, memory.active
@@ -288,12 +289,23 @@ def split_chunks(text: str, *, by_hand: bool = False) -> list[NoteChunk]:
     return parts
 
 
-def memory_text(memory: Memory) -> str:
-    """The text of a memory; for one that no longer holds, with the date until which it did."""
+def memory_text(memory: Memory, known: Mapping[str, Memory]) -> str:
+    """The text of a memory; for one that no longer holds, with the date until which it did and what does."""
     if memory.active:
         return memory.text
     until = f"{datetime.fromtimestamp(memory.valid_until, UTC):%Y-%m-%d}" if memory.valid_until else "?"
-    return f"{memory.text} (… {until})"
+    successor, seen = memory, {memory.id}
+    while (following := known.get(successor.superseded_by)) is not None and following.id not in seen:
+        successor = following
+        seen.add(successor.id)
+    now = f" → {successor.text}" if successor is not memory and successor.active else ""
+    return f"{memory.text} (… {until}{now})"
+
+
+def read_successor(text: str) -> tuple[str, str]:
+    """Return the text of a memory that no longer holds, and what holds now; empty if that is not known."""
+    old, mark, until = text.rpartition(" (… ")
+    return (old, until.removesuffix(")").partition(" → ")[2]) if mark else (text, "")
 
 
 def find_fence_end(lines: Sequence[str], at: int) -> int:

@@ -23,6 +23,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from holdfast.errors import BadRequest
+from holdfast.i18n import lazy
 from holdfast.memory.base import FIELD_FORMS, KINDS, Kind, Memory, format_time
 from holdfast.messages import Scope, canonical
 from holdfast.text.lang import by_language
@@ -431,11 +432,17 @@ _LONGEST = 8_000
 
 def check_text(text: str) -> str:
     if not normalise(text):
-        raise BadRequest("A memory needs words.", hint="Say what is to be remembered.", param="text")
+        raise BadRequest(
+            lazy("A memory needs words."), hint=lazy("Say what is to be remembered."), param="text"
+        )
     if len(text) > _LONGEST:
         raise BadRequest(
-            f"A memory has at most {_LONGEST:,} characters; this has {len(text):,}.",
-            hint="Say it shorter, or write it into a note of your own.",
+            lazy(
+                "A memory has at most {longest:,} characters; this has {number:,}.",
+                longest=_LONGEST,
+                number=len(text),
+            ),
+            hint=lazy("Say it shorter, or write it into a note of your own."),
             param="text",
         )
     return normalise(text)
@@ -444,7 +451,10 @@ def check_text(text: str) -> str:
 def check_kind(kind: str) -> Kind:
     valid = next((known for known in KINDS if known == kind and known != "summary"), None)
     if valid is None:
-        raise BadRequest(f"{kind!r} is no kind of memory.", hint="Use fact, decision, preference or note.")
+        raise BadRequest(
+            lazy("{kind!r} is no kind of memory.", kind=kind),
+            hint=lazy("Use fact, decision, preference or note."),
+        )
     return valid
 
 
@@ -455,5 +465,7 @@ def check_listed_kind(kind: str) -> Kind:
 
 def check_importance(value: float) -> float:
     if not 0 <= value <= 1:
-        raise BadRequest("Importance is between 0 and 1.", hint="0.5 is usual.", param="importance")
+        raise BadRequest(
+            lazy("Importance is between 0 and 1."), hint=lazy("0.5 is usual."), param="importance"
+        )
     return value

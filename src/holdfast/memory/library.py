@@ -56,6 +56,7 @@ from holdfast.store import Tombstone, new_id
 from holdfast.store.memories import MemoryUse, RecollectionRepository
 from holdfast.text.analyser import language_of, terms
 from holdfast.text.questions import Trait, traits_of, without_ledger, without_wishes
+from holdfast.text.slots import introduces_speaker
 from holdfast.text.statements import binds, named_share
 
 _DAY = 86_400.0
@@ -129,7 +130,7 @@ class Catalogue:
         `kind` asks for them, and only the scope's own: a project must not see what was said elsewhere.
         """
         if limit < 0 or offset < 0:
-            raise BadRequest("Limit and offset cannot be negative.", hint="Count from 0.")
+            raise BadRequest(lazy("Limit and offset cannot be negative."), hint=lazy("Count from 0."))
         troubles: list[str] = []
         summaries = kind == "summary"
         scopes = (owner(scope),) if own or summaries else visible(scope)
@@ -228,11 +229,7 @@ class Catalogue:
         return [memory for _, memory in curated] + recent
 
     def list_opening(self, scope: Scope, now: float | None = None) -> list[Memory]:
-        """List what a conversation begins with, most needed first.
-
-        Preferences and rules, the rest of MEMORY.md, the notes of the last two days, and the summary of the
-        last conversation.
-        """
+        """List what a conversation begins with: who the person is, rules, the rest, two days, a summary."""
         moment = self._clock() if now is None else now
         known = [
             memory
@@ -252,16 +249,15 @@ class Catalogue:
         for whose in visible(scope):
             for at in (moment, moment - _DAY):
                 days += self.notes.read_prose(day_file(whose, at), whose, at)
-        summaries = [
-            memory for group in self.notes.list_summaries(owner(scope), []).values() for memory in group
-        ]
+        summaries = chain.from_iterable(self.notes.list_summaries(owner(scope), []).values())
         newest = [
             replace(memory, text=text)
             for memory in sorted(summaries, key=lambda memory: memory.date)[-1:]
             if (text := without_wishes(without_ledger(memory.text)))
         ]
         others = [memory for memory in known if memory not in first]
-        return [*first, *others, *prose, *days, *newest]
+        person = [memory for memory in others if introduces_speaker(memory.text)][:3]
+        return [*dict.fromkeys([*person, *first, *others]), *prose, *days, *newest]
 
     def stats(self, scope: Scope) -> MemoryStats:
         """Count a scope's own memories."""
@@ -337,7 +333,7 @@ Change = Literal["added", "updated", "superseded", "edited", "archived", "forgot
 ChangeListener = Callable[[Sequence[Memory], Change], None]
 
 # How the id of a memory begins that is another one before it was edited.
-_EDITED = "e_"
+EDITED = "e_"
 # What a person writes down by themselves matters to them.
 _BY_REQUEST = 0.8
 # Taken from the same message, so much is enough to be what was forgotten there.
@@ -478,7 +474,7 @@ class Library(Catalogue):
         before = [
             memory
             for memory in self.list_replaced(scope, name)
-            if memory.superseded_by == name and not memory.id.startswith(_EDITED)
+            if memory.superseded_by == name and not memory.id.startswith(EDITED)
         ]
         restored = [self._restore(memory) for memory in before]
         self.forget(scope, name)
@@ -499,7 +495,7 @@ class Library(Catalogue):
         older = next((pair[1] for pair in self.list_rivals(scope) if pair[0].id == name), None)
         if older is None:
             raise BadRequest(
-                f"There is nothing to decide about the memory {name!r}.",
+                lazy("There is nothing to decide about the memory {name!r}.", name=name),
                 hint=lazy("See which ones are open."),
             )
         for memory in (newer, older):
@@ -602,9 +598,7 @@ class Library(Catalogue):
         """Write down what a memory said before it was corrected; what is put aside needs no history."""
         if old.active and not is_handwritten(old) and archive(old.scope) not in file.parents:
             until = self._now()
-            former = replace(
-                old, id=new_id(_EDITED[0]), superseded_by=new.id, valid_until=until, pinned=False
-            )
+            former = replace(old, id=new_id(EDITED[0]), superseded_by=new.id, valid_until=until, pinned=False)
             self.notes.change(file, lambda there: add(there, [replace(former, may_replace="")]))
 
     def archive(self, scope: Scope, name: str) -> Memory:
@@ -641,8 +635,9 @@ class Library(Catalogue):
         memory = self._find(scope, name).memory
         check_writable(scope, memory.scope)
         # What it said before it was edited goes with it.
-        edits = [old for old in self.list_replaced(memory.scope, name) if old.id.startswith(_EDITED)]
+        edits = [old for old in self.list_replaced(memory.scope, name) if old.id.startswith(EDITED)]
         self._forget(memory.scope, [memory, *edits])
+        self.notes.drop_from_summaries([memory, *edits], visible(scope))
         return memory
 
     def forget_conversation(self, scope: Scope, conversation: str) -> list[Memory]:
@@ -670,8 +665,8 @@ class Library(Catalogue):
         check_writable(scope, mine)
         if confirm != self.confirmation(mine):
             raise BadRequest(
-                "Deleting all memories must be confirmed.",
-                hint=f"Confirm with '{self.confirmation(mine)}'.",
+                lazy("Deleting all memories must be confirmed."),
+                hint=lazy("Confirm with '{name}'.", name=self.confirmation(mine)),
                 param="confirm",
             )
         memories = {where.memory.id: where.memory for where in self._list_copies(mine)}
@@ -753,7 +748,7 @@ class Library(Catalogue):
         for file in sorted({where.file for where in self._list_copies(scope) if where.memory.id in names}):
             self.notes.remove(file, names, scope)
         # Nobody was ever told what a memory said before it was edited.
-        self._notify([memory for memory in memories if not memory.id.startswith(_EDITED)], "forgotten")
+        self._notify([memory for memory in memories if not memory.id.startswith(EDITED)], "forgotten")
 
     def _notify(self, memories: Sequence[Memory], change: Change) -> None:
         if memories:
@@ -772,8 +767,8 @@ def clean_text(text: str) -> str:
     words = normalise(redact(check_text(text)))
     if not has_words(words):
         raise BadRequest(
-            "There is nothing left to remember once private text and secrets are taken out.",
-            hint="Say it without the secret.",
+            lazy("There is nothing left to remember once private text and secrets are taken out."),
+            hint=lazy("Say it without the secret."),
             param="text",
         )
     return words
@@ -787,7 +782,10 @@ def _check_fields(fields: SettableFields) -> dict[str, Any]:
 
 
 def _conflict(name: str) -> Conflict:
-    return Conflict(f"The memory {name!r} was changed, moved or removed meanwhile.", hint="Look again.")
+    return Conflict(
+        lazy("The memory {name!r} was changed, moved or removed meanwhile.", name=name),
+        hint=lazy("Look again."),
+    )
 
 
 def has_words(text: str) -> bool:

@@ -4,6 +4,7 @@
 written. A file of another scope is reported as missing, whether it exists or not.
 """
 
+import re
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -169,6 +170,18 @@ class Notes:
         """Remove the items of these ids; return whether there were any."""
         return self.change(file, lambda text: remove_items(text, names, scope, by_hand=is_curated(file)))
 
+    def drop_from_summaries(self, memories: Sequence[Memory], scopes: Sequence[Scope]) -> None:
+        """Remove the lines that say the same as these memories from summaries of their conversations."""
+        texts = [_words_of(memory.text) for memory in memories]
+
+        def drop_lines(summary: str) -> str:
+            lines = summary.splitlines(keepends=True)
+            return "".join(line for line in lines if not any(text in _words_of(line) for text in texts))
+
+        for conversation in {source.conversation for memory in memories for source in memory.sources}:
+            for scope in scopes:
+                self.change(summary_file(scope, conversation), drop_lines)
+
     def remove_unchanged(self, file: PurePosixPath, memories: Sequence[Memory], scope: Scope) -> list[Memory]:
         """Remove memories that are as they were read; return those that somebody changed meanwhile."""
         stay: list[Memory] = []
@@ -329,3 +342,7 @@ def _is_of(scope: Scope, summary: Note) -> bool:
     if scope.kind == "group":
         return True
     return (read_comment(summary.text).get("project") or Scope().project) == scope.project
+
+
+def _words_of(text: str) -> str:
+    return " ".join(["", *re.findall(r"\w+", text.casefold()), ""])

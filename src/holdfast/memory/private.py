@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from holdfast.errors import BadRequest, ConfigError
+from holdfast.i18n import lazy
 from holdfast.text.lang import LOWER, UPPER, any_phrase, any_word, word_set
 
 MARK = "[secret]"
@@ -113,8 +114,10 @@ def redact_file(text: str) -> str:
     public, is_open = drop_marked(text, quoted)
     if is_open or any(not key[1] for key in _PEM.finditer(public)):
         raise BadRequest(
-            "A private part or key begins in this text and has no end.",
-            hint="Close it, as in <private>…</private>, or put the tag into backticks; nothing was written.",
+            lazy("A private part or key begins in this text and has no end."),
+            hint=lazy(
+                "Close it, as in <private>…</private>, or put the tag into backticks; nothing was written."
+            ),
         )
     return mask_secrets(public)
 
@@ -210,8 +213,8 @@ class MemoryGate:
             place = parse_address(address if "//" in address else f"//{address}")
             if word.strip() not in ("on", "off") or place is None:
                 raise ConfigError(
-                    f"'{entry}' does not say to which server memories may be sent.",
-                    hint="Write address=on or address=off, like https://api.example.com=on.",
+                    lazy("'{entry}' does not say to which server memories may be sent.", entry=entry),
+                    hint=lazy("Write address=on or address=off, like https://api.example.com=on."),
                 )
             rules[place] = word.strip() == "on"
         return cls(rules)

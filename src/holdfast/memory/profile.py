@@ -17,6 +17,7 @@ from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from holdfast.errors import BadRequest, HoldfastError, TooLarge
+from holdfast.i18n import lazy
 from holdfast.memory.base import Memory
 from holdfast.memory.private import redact, redact_file
 from holdfast.memory.scopes import check_writable, profile_file
@@ -67,25 +68,29 @@ def parse(text: str) -> CommentedMap:
     size = len(text.encode(errors="replace"))
     if size > LARGEST:
         raise TooLarge(
-            f"The profile has {size:,} bytes; at most {LARGEST:,} are kept.",
-            hint="It goes into every request: keep what matters most, and remember the rest.",
+            lazy("The profile has {size:,} bytes; at most {largest:,} are kept.", size=size, largest=LARGEST),
+            hint=lazy("It goes into every request: keep what matters most, and remember the rest."),
         )
     if text.count("[") + text.count("{") > _BRACKETS:
         # Deep nesting takes the reader seconds, and this is read for every request.
-        raise broken_profile("is no YAML that a person wrote: it has too many brackets")
+        raise broken_profile(lazy("The profile is no YAML that a person wrote: it has too many brackets."))
     try:
         fields = new_yaml().load(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        where = f" in line {mark.line + 1}" if mark else ""
-        line = mark.line + 1 if mark else 0
-        raise broken_profile(f"is no YAML{where}: {error.problem or error.context}", line) from error
+        line, why = mark.line + 1 if mark else 0, error.problem or error.context
+        raise broken_profile(
+            lazy("The profile is no YAML in line {line}: {why}.", line=line, why=why)
+            if line
+            else lazy("The profile is no YAML: {why}.", why=why),
+            line,
+        ) from error
     except (YAMLError, ValueError, RecursionError) as error:
-        raise broken_profile(f"is no YAML: {error}") from error
+        raise broken_profile(lazy("The profile is no YAML: {why}.", why=str(error))) from error
     if fields is None:
         return CommentedMap()
     if not isinstance(fields, CommentedMap):
-        raise broken_profile("is no list of fields")
+        raise broken_profile(lazy("The profile is no list of fields."))
     for key, value in fields.items():
         check_field(key, value)
     return fields
@@ -202,18 +207,32 @@ def check_field(key: object, value: object) -> None:
     inner = value.values() if isinstance(value, dict) else [value]
     names = [key, *value] if isinstance(value, dict) else [key]
     if not all(isinstance(name, str) and name for name in names):
-        raise broken_profile(f"has a field whose name is no text: {names[-1]!r}")
+        raise broken_profile(lazy("The profile has a field whose name is no text: {name!r}.", name=names[-1]))
     for leaves in inner:
         plain = leaves if isinstance(leaves, list) else [leaves]
+        if not all(_can_be_written(text) for text in (*names, *plain) if isinstance(text, str)):
+            raise broken_profile(f"has half a character in {key!r}: \\ud… without its other half")
         if any(isinstance(leaf, list | dict | set) for leaf in plain):
-            raise broken_profile(f"has too many levels in the field '{key}'")
+            raise broken_profile(lazy("The profile has too many levels in the field '{key}'.", key=key))
+
+
+def _can_be_written(text: str) -> bool:
+    """Whether a text has no half of a surrogate pair, which an escape can name and no answer can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def resolve_names(fields: CommentedMap, key: str) -> list[str]:
     """Return a field's names as this file has them: `company` is `firma` if that is there."""
     parts = key.split(".")
     if not all(parts) or len(parts) > 2:
-        raise BadRequest(f"'{key}' is no field.", hint="Name a field, or FIELD.INNER for one inside another.")
+        raise BadRequest(
+            lazy("'{key}' is no field.", key=key),
+            hint=lazy("Name a field, or FIELD.INNER for one inside another."),
+        )
     names: list[str] = []
     place: Any = fields
     # A new field of a German profile gets its German name.
@@ -266,14 +285,19 @@ def format_fields(units: list[tuple[str, Any]], language: Literal["en", "de"]) -
 def clean_value(value: Any) -> Any:
     """Return a value without secrets, as YAML types."""
     if isinstance(value, str):
-        return redact(value)
+        # Half of a pair of surrogates is no text: no file could have it, and no answer.
+        return redact(value.encode("utf-8", "replace").decode())
     if isinstance(value, dict):
         return CommentedMap({str(name): clean_value(inner) for name, inner in value.items()})
     return [clean_value(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def broken_profile(problem: str, line: int = 0) -> InvalidProfile:
-    return InvalidProfile(f"The profile {problem}.", hint="Correct it; the file was not touched.", line=line)
+def broken_profile(message: str, line: int = 0) -> InvalidProfile:
+    return InvalidProfile(
+        message,
+        hint=lazy("Correct it; the file was not touched."),
+        line=line,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,7 +414,10 @@ class Profile:
         """Take over a setup form; fields get names of this language unless the file has its own."""
         unknown = sorted(set(form) - set(_FORM))
         if unknown:
-            raise BadRequest(f"'{unknown[0]}' is no field of the form.", hint=f"It has {', '.join(_FORM)}.")
+            raise BadRequest(
+                lazy("'{unknown}' is no field of the form.", unknown=unknown[0]),
+                hint=lazy("It has {names}.", names=", ".join(_FORM)),
+            )
         fields: dict[str, Any] = {}
         for name, value in form.items():
             if name == "products" and isinstance(value, str):
@@ -452,7 +479,7 @@ class Profile:
 
 def require_private(scope: Scope) -> Scope:
     if scope.kind == "group":
-        raise BadRequest("A group has no profile.", hint="A profile belongs to one person.")
+        raise BadRequest(lazy("A group has no profile."), hint=lazy("A profile belongs to one person."))
     return scope
 
 

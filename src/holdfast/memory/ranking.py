@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ConfigError
+from holdfast.i18n import lazy
 from holdfast.memory.passage_table import ContainerColumns, PassageTable
 from holdfast.memory.vectors import NO_SIMILARITIES, QuestionKind, Similarities
 from holdfast.store import PassageMatches
@@ -205,7 +206,10 @@ def parse_weights(text: str) -> RankingWeights:
     except ValueError:
         meaning = words = -1.0
     if not (0 <= meaning < inf and 0 <= words < inf and meaning + words > 0):
-        raise ConfigError(f"search_weights is {text!r}.", hint="Write it like 0.7:0.3, meaning before words.")
+        raise ConfigError(
+            lazy("search_weights is {text!r}.", text=text),
+            hint=lazy("Write it like 0.7:0.3, meaning before words."),
+        )
     total = meaning + words
     return replace(OPENCLAW, features={"density": words / total, "nearness": meaning / total})
 

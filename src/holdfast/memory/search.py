@@ -515,7 +515,10 @@ class Search:
                 if row not in best or total > best[row][0]:
                     best[row] = total, ranked, place, likely
         known = self._store.passages.rows(best.keys())
-        ordered = sorted(known, key=lambda row: (-best[row][0], -known[row].at, -row))
+        ordered = [row for row in best if row in known]
+        if len(passes) > 1 or passes[0].exact:
+            # The rows of a single pass are in this order already.
+            ordered.sort(key=lambda row: (-best[row][0], -known[row].at, -row))
         if turns:
             own_turn = {row: min(place, turns.get(row, place)) for place, row in enumerate(ordered)}
             ordered.sort(key=own_turn.__getitem__)

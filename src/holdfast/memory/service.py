@@ -17,7 +17,7 @@ from holdfast.memory.notes import Notes
 from holdfast.memory.profile import Profile
 from holdfast.memory.ranking import MEASURED, RankingWeights
 from holdfast.memory.remote_vectors import OpenVectors
-from holdfast.memory.scopes import folder, summary_file
+from holdfast.memory.scopes import folder, safe_name, summary_file
 from holdfast.memory.search import OpenSearchBackend, Search, Searcher
 from holdfast.memory.semantic import BatchQueue, SemanticIndex
 from holdfast.memory.tidy import LIMIT
@@ -103,6 +103,13 @@ class MemoryService:
         self.listeners: list[Callable[[Sequence[MemoryNews]], None]] = []
         # Hear of every change that is made here, by what it was.
         self.followers: list[Callable[[Sequence[Memory], Change], None]] = []
+
+    def list_projects(self, user: str) -> list[str]:
+        """List the projects of a user that have notes, by name."""
+        place = folder(Scope(user, "any")).parent
+        names = {entry.path.relative_to(place).parts[0] for entry in self.workspace.entries(place)}
+        # Unusual names are not shown by their folders as they are.
+        return sorted(name for name in names if safe_name(name) == name)
 
     def close(self) -> None:
         if self.qmd is not None:

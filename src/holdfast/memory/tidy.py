@@ -552,7 +552,22 @@ def judge(
             return MemoryVerdict("known", (alike,))
     if new.kind == "note" or not new.active:
         return MemoryVerdict("add")
+    if newer := _find_newer_value(new, known):
+        # Another conversation was read first: what it said later holds.
+        return MemoryVerdict("known", (newer,))
     return judge_by_slots(new, known, similar)
+
+
+def _find_newer_value(new: Memory, known: KnownMemories) -> Memory | None:
+    """Return a memory that was said later and replaces the new one."""
+
+    def is_later(memory: Memory) -> bool:
+        return memory.active and memory.kind != "note" and 0 < new.valid_from < memory.date
+
+    for memory in known.list_newest(_COMPARED, is_later):
+        if touches(memory.text, new.text) and compare(memory.text, new.text) == "replaces":
+            return memory
+    return None
 
 
 def judge_by_slots(new: Memory, known: KnownMemories, similar: Similar | None) -> MemoryVerdict:

@@ -100,7 +100,9 @@ def update_file(workspace: Workspace, path: PurePosixPath | str, work: Callable[
             time.sleep(random.uniform(0, _PAUSE))  # noqa: S311
         else:
             return True
-    raise Conflict(f"{path} is written by others all the time.", hint="Try again in a moment.")
+    raise Conflict(
+        lazy("{path} is written by others all the time.", path=path), hint=lazy("Try again in a moment.")
+    )
 
 
 def read_or_empty(workspace: Workspace, path: PurePosixPath | str) -> Note:
@@ -120,8 +122,8 @@ def check_path(path: PurePosixPath | str) -> PurePosixPath:
     long = any(len(part.encode(errors="replace")) > _LONGEST_NAME for part in plain.parts)
     if unsafe or hidden or long:
         raise BadRequest(
-            f"{name[:200]!r} is no path in the workspace.",
-            hint="Name a file below it, without '..', hidden names or a drive, like default/MEMORY.md.",
+            lazy("{name!r} is no path in the workspace.", name=name[:200]),
+            hint=lazy("Name a file below it, without '..', hidden names or a drive, like default/MEMORY.md."),
         )
     return plain
 
@@ -144,16 +146,26 @@ def printable_name(name: str) -> str:
 def check_size(place: PurePosixPath, size: int) -> None:
     if size > LARGEST:
         raise TooLarge(
-            f"{place} would have {size:,} bytes, more than the {LARGEST:,} a note may have.",
-            hint="Split it; nothing was written.",
+            lazy(
+                "{place} would have {size:,} bytes, more than the {largest:,} a note may have.",
+                place=place,
+                size=size,
+                largest=LARGEST,
+            ),
+            hint=lazy("Split it; nothing was written."),
         )
 
 
 def check_readable(place: PurePosixPath, size: int) -> None:
     if size > LARGEST:
         raise StoreError(
-            f"{place} has {size:,} bytes, more than the {LARGEST:,} a note may have.",
-            hint="Split it, or move it out of the workspace; it was not touched.",
+            lazy(
+                "{place} has {size:,} bytes, more than the {largest:,} a note may have.",
+                place=place,
+                size=size,
+                largest=LARGEST,
+            ),
+            hint=lazy("Split it, or move it out of the workspace; it was not touched."),
         )
 
 
@@ -161,7 +173,8 @@ def decode_note(place: PurePosixPath, content: bytes, tag: str) -> Note:
     """Decode a file; bytes that are not valid text become surrogates."""
     if b"\0" in content:
         raise StoreError(
-            f"{place} is no text.", hint="Move it out of the workspace or rename it; it was not touched."
+            lazy("{place} is no text.", place=place),
+            hint=lazy("Move it out of the workspace or rename it; it was not touched."),
         )
     return Note(content.decode("utf-8", "surrogateescape"), tag)
 
@@ -175,7 +188,9 @@ def missing_error(path: PurePosixPath) -> NotFound:
 
 
 def conflict_error(path: PurePosixPath) -> Conflict:
-    return Conflict(f"{path} was changed by somebody else meanwhile.", hint="Read it again.")
+    return Conflict(
+        lazy("{path} was changed by somebody else meanwhile.", path=path), hint=lazy("Read it again.")
+    )
 
 
 class InMemoryWorkspace:

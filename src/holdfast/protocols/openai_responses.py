@@ -213,7 +213,6 @@ def parse_item(item: dict[str, Any]) -> tuple[Role, tuple[Part, ...], dict[str, 
 
 
 def list_texts(blocks: Any) -> list[str]:
-    """Returns the texts of a list of text blocks."""
     objects = [block for block in blocks if isinstance(block, dict)] if isinstance(blocks, list) else []
     return [block["text"] for block in objects if isinstance(block.get("text"), str)]
 

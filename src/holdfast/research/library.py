@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import Protocol
 
 from holdfast.errors import BadRequest, EmbedderError
+from holdfast.i18n import lazy
 from holdfast.memory.semantic import REFERENCE_NEARNESS, UNRELATED, mean_nearness, rescale
 from holdfast.memory.service import MemoryService
 from holdfast.messages import Scope
@@ -128,7 +129,7 @@ class Research:
         """Fetch sources for a question, from the addresses given or from a search."""
         if self._gather is None:
             raise BadRequest(
-                "Nothing can be fetched here.", hint="Bring the sources along, with their texts."
+                lazy("Nothing can be fetched here."), hint=lazy("Bring the sources along, with their texts.")
             )
         return await self._gather(question, mode, addresses=addresses, tell=tell)
 
@@ -343,25 +344,35 @@ def add_summary(finding: Finding) -> Finding:
 def check_input(question: str, sources: Sequence[ResearchSource] | None = None) -> None:
     """Raise BadRequest for a question or sources that cannot be stored."""
     if not question.strip():
-        raise BadRequest("There is no question.", hint="Say what is to be found out.", param="question")
+        raise BadRequest(
+            lazy("There is no question."), hint=lazy("Say what is to be found out."), param="question"
+        )
     if len(question) > _LONGEST_QUESTION:
         raise BadRequest(
-            f"A question has at most {_LONGEST_QUESTION:,} characters; this has {len(question):,}.",
-            hint="Ask shorter; texts go into the sources.",
+            lazy(
+                "A question has at most {longest_question:,} characters; this has {number:,}.",
+                longest_question=_LONGEST_QUESTION,
+                number=len(question),
+            ),
+            hint=lazy("Ask shorter; texts go into the sources."),
             param="question",
         )
     if sources is None:
         return
     if len(sources) > MOST_SOURCES:
         raise BadRequest(
-            f"A finding has at most {MOST_SOURCES} sources; these are {len(sources)}.",
-            hint="Leave out those that say least.",
+            lazy(
+                "A finding has at most {most_sources} sources; these are {number}.",
+                most_sources=MOST_SOURCES,
+                number=len(sources),
+            ),
+            hint=lazy("Leave out those that say least."),
             param="sources",
         )
     if not any(source.text.strip() and not source.trouble for source in sources):
         troubles = "; ".join(f"{source.url}: {source.trouble or 'no text'}" for source in sources)
         raise BadRequest(
             f"None of the sources could be read. {troubles}".strip(),
-            hint="Name other addresses, or bring the texts along.",
+            hint=lazy("Name other addresses, or bring the texts along."),
             param="sources",
         )

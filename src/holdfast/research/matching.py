@@ -536,5 +536,4 @@ def is_distinctive(term: str) -> bool:
 
 
 def local_date(at: float) -> date:
-    """Return the local date of a time."""
     return datetime.fromtimestamp(at, UTC).astimezone().date()

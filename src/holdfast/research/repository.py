@@ -94,8 +94,12 @@ def parse_note(text: str, name: str, scope: Scope) -> Finding:
     mode, volatility = fields.get("mode"), fields.get("volatility")
     if mode not in MODES or volatility not in VOLATILITIES:
         raise StoreError(
-            f"The finding {name} has an unknown mode or volatility.",
-            hint=f"Modes are {', '.join(MODES)}; volatilities {', '.join(VOLATILITIES)}.",
+            lazy("The finding {name} has an unknown mode or volatility.", name=name),
+            hint=lazy(
+                "Modes are {names}; volatilities {names_2}.",
+                names=", ".join(MODES),
+                names_2=", ".join(VOLATILITIES),
+            ),
         )
     created = parse_time(fields.get("created"))
     merged = fields.get("merged")
@@ -132,23 +136,24 @@ def replace_summary(text: str, name: str, summary: str, by: SummaryBy, volatilit
 def find_layout(text: str, name: str) -> _NoteLayout:
     fields, head = read_comment(text), COMMENT.search(text)
     if head is None or fields.get("kind") != KIND or fields.get("id") != name:
-        raise _broken_note_error(name, "the comment that says what it is")
+        raise _broken_note_error(name, lazy("the comment that says what it is"))
     question = _QUESTION.search(text, head.end())
     # The last one is ours: nothing but the list comes after it.
     headings = list(_SOURCES.finditer(text, question.end())) if question else []
     if question is None or not headings:
         raise _broken_note_error(
-            name, "the heading of its sources" if question else "its question, the first heading"
+            name, lazy("the heading of its sources") if question else lazy("its question, the first heading")
         )
     end = headings[-1].end()
     if len(BEGINNING.findall(text, end)) != len(COMMENT.findall(text, end)) or not COMMENT.search(text, end):
-        raise _broken_note_error(name, "sources, or the end of one")
+        raise _broken_note_error(name, lazy("sources, or the end of one"))
     return _NoteLayout(fields, question, headings[-1])
 
 
 def _broken_note_error(name: str, part: str) -> StoreError:
     return StoreError(
-        f"The note of the finding {name} lacks {part}.", hint="Mend it, or take it away; it was not touched."
+        lazy("The note of the finding {name} lacks {part}.", name=name, part=part),
+        hint=lazy("Mend it, or take it away; it was not touched."),
     )
 
 
@@ -459,7 +464,6 @@ def folder_of(scope: Scope) -> PurePosixPath:
 
 
 def path_of_note(finding: Finding) -> PurePosixPath:
-    """Return the path of a finding's note."""
     return note_path(folder_of(finding.scope), finding.id)
 
 

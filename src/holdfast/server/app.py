@@ -22,6 +22,7 @@ from dataclasses import asdict
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
@@ -43,8 +44,10 @@ from holdfast.errors import (
     TooMany,
     Unauthorized,
     UpstreamError,
+    explain_os_error,
 )
 from holdfast.files.documents import stop_readers
+from holdfast.i18n import in_language, lazy
 from holdfast.memory.folder import build_workspace
 from holdfast.messages import Scope
 from holdfast.projects import SessionProjects
@@ -134,6 +137,13 @@ _ROUTERS = (
     system.router,
     site.router,
 )
+# Paths of Ollama's protocol; the others of this form are our own.
+_OLLAMA_PATHS = {
+    route.path
+    for router in (ollama.router, embeddings.router)
+    for route in router.routes
+    if isinstance(route, APIRoute)
+}
 
 
 def create_app(engine: TurnEngine, settings: Settings, config: Config | None = None) -> FastAPI:
@@ -283,8 +293,10 @@ class GuardMiddleware:
                 raise
             log.info("%s %s: the credentials were withdrawn", scope["method"], scope["path"])
             if not started:
-                error = Unauthorized("this key or session has ended", hint="Sign in, or use another key.")
-                await protocol_error(scope["path"], error)(scope, receive, send)
+                error = Unauthorized(
+                    lazy("this key or session has ended"), hint=lazy("Sign in, or use another key.")
+                )
+                await protocol_error(Request(scope), error)(scope, receive, send)
 
     async def _watch_credentials(
         self, caller: HTTPConnection, access: Access, limit: asyncio.Timeout
@@ -324,16 +336,22 @@ def refuse(request: Request, error: HoldfastError) -> Response:
     """Answer a refused request: browsers are redirected to the login page, programs get an error."""
     if isinstance(error, Unauthorized) and request.method == "GET" and site.wants_page(request.headers):
         return site.redirect_to_login(request)
-    return protocol_error(request.url.path, error)
+    return protocol_error(request, error)
 
 
-def protocol_error(path: str, error: HoldfastError) -> JSONResponse:
-    """Return the error in the format of the protocol that the path belongs to."""
+def protocol_error(request: Request, error: HoldfastError) -> JSONResponse:
+    """Return the error in the format of the protocol that the path belongs to.
+
+    Clients of a protocol expect English; on our own paths it is in the language of the browser.
+    """
+    path = request.url.path
     if path == anthropic.PATH or path.startswith(f"{anthropic.PATH}/"):
         shape = anthropic_error
     else:
         shape = openai_error if path.startswith("/v1/") else ollama_error
     status, body = shape(error)
+    if shape is ollama_error and path not in _OLLAMA_PATHS:
+        body["error"] = in_language(body["error"], site.language_of(request))
     return JSONResponse(body, status, error_headers(error))
 
 
@@ -346,14 +364,14 @@ def error_headers(error: HoldfastError) -> dict[str, str]:
 async def handle_holdfast_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HoldfastError)
     log.info("%s %s: %s", request.method, request.url.path, error)
-    return protocol_error(request.url.path, error)
+    return protocol_error(request, error)
 
 
 async def handle_validation_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     where = ".".join(str(step) for step in first["loc"][1:])
-    return protocol_error(request.url.path, BadRequest(f"{where}: {first['msg']}", param=where))
+    return protocol_error(request, BadRequest(f"{where}: {first['msg']}", param=where))
 
 
 async def handle_http_error(request: Request, error: Exception) -> Response:
@@ -361,9 +379,10 @@ async def handle_http_error(request: Request, error: Exception) -> Response:
     if error.status_code == 404 and request.method == "GET" and site.wants_page(request.headers):
         return await site.render_page(request, "missing", 404)
     if error.status_code == 404:
-        return protocol_error(request.url.path, NotFound(f"there is nothing at {request.url.path}"))
+        return protocol_error(request, NotFound(lazy("there is nothing at {path}", path=request.url.path)))
     refused = protocol_error(
-        request.url.path, BadRequest(f"{request.method} {request.url.path}: {error.detail}")
+        request,
+        BadRequest(f"{request.method} {request.url.path}: {error.detail}"),
     )
     refused.status_code = error.status_code
     refused.headers.update(error.headers or {})
@@ -372,8 +391,10 @@ async def handle_http_error(request: Request, error: Exception) -> Response:
 
 async def handle_unexpected_error(request: Request, error: Exception) -> JSONResponse:
     log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    internal = HoldfastError(f"internal error: {type(error).__name__}", hint="See the server's log.")
-    return protocol_error(request.url.path, internal)
+    internal = HoldfastError(
+        lazy("internal error: {name}", name=type(error).__name__), hint=lazy("See the server's log.")
+    )
+    return protocol_error(request, internal)
 
 
 async def start_engine(app: FastAPI, engine: TurnEngine) -> None:
@@ -399,14 +420,14 @@ async def show_health(request: Request) -> dict[str, object]:
     well.
     """
     engine: TurnEngine = request.app.state.engine
-    health: dict[str, object] = {"status": "ok", "version": __version__}
+    health: dict[str, object] = {"status": "ok", "name": "holdfast", "version": __version__}
     if access_of(request) is ANONYMOUS:
         return health
     try:
         provider = await engine.upstreams.main()
         health["upstream"] = {"kind": provider.name, "location": provider.location}
     except HoldfastError as error:
-        health["upstream"] = {"error": str(error)}
+        health["upstream"] = {"error": in_language(str(error), site.language_of(request))}
     if access_of(request).admin:
         health["upstreams"] = [asdict(state) for state in engine.upstreams.states()]
         health["warnings"] = request.app.state.guard.warnings
@@ -470,7 +491,7 @@ def serve_once(config: Config, ready: Callable[[str], None], beside: str | None)
         try:
             server.run(sockets=listeners)
         except SystemExit:
-            raise app.state.start_error or StoreError("The server could not start.") from None
+            raise app.state.start_error or StoreError(lazy("The server could not start.")) from None
         return server.again
 
 
@@ -505,7 +526,7 @@ def configure_logging(settings: Settings) -> None:
     logging.basicConfig(level=settings.log_level.upper())
     for handler in logging.getLogger().handlers:
         handler.setFormatter(LineFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    for chatty in ("alembic", "httpx"):
+    for chatty in ("alembic", "httpx", "watchfiles"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     # Errors of requests are logged where they are handled; uvicorn would add a traceback for every answer
     # that is cut off by a shutdown.
@@ -558,8 +579,13 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise ConfigError(
-            f"The server cannot listen on {host}:{port}: {error.strerror or error}.",
-            hint="Is Holdfast running already? Stop it, or choose another port with --port.",
+            lazy(
+                "The server cannot listen on {host}:{port}: {why}.",
+                host=host,
+                port=port,
+                why=explain_os_error(error),
+            ),
+            hint=lazy("Is Holdfast running already? Stop it, or choose another port with --port."),
         ) from None
     return listener
 

@@ -15,7 +15,7 @@ from holdfast.conversations.lanes import get_message
 from holdfast.conversations.recorder import delete_message, replace_message, restore_message
 from holdfast.errors import BadRequest, NotFound
 from holdfast.i18n import gettext as _
-from holdfast.i18n import speak
+from holdfast.i18n import lazy, speak
 from holdfast.messages import Message, Text, Thinking
 from holdfast.server.chats import PLACE, Folder, spans_projects, write_chat
 from holdfast.server.detached import DetachedTurns
@@ -118,7 +118,7 @@ async def import_chats(request: Request, saved: SavedFiles, project: str | None 
     engine, scope = engine_of(request), scope_of(request, project)
     remembering = engine.remembering
     if remembering is None:
-        raise BadRequest("nothing can be imported without notes")
+        raise BadRequest(lazy("nothing can be imported without notes"))
 
     def work() -> dict[str, Any]:
         with tempfile.TemporaryDirectory() as folder:
@@ -163,7 +163,7 @@ async def rewrite_message(
     what stands in this place.
     """
     if not wanted.text.strip():
-        raise BadRequest("there is no text", hint="To remove a message, delete it.", param="text")
+        raise BadRequest(lazy("there is no text"), hint=lazy("To remove a message, delete it."), param="text")
     return await revise(
         request,
         conversation,

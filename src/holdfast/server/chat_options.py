@@ -11,6 +11,7 @@ from pydantic import Field, StringConstraints
 from starlette.requests import Request
 
 from holdfast.errors import BadRequest
+from holdfast.i18n import lazy
 from holdfast.messages import Message
 from holdfast.server.chats import read_chat, write_chat
 from holdfast.server.endpoint import RequestBody, engine_of, scope_of
@@ -128,7 +129,9 @@ async def save_prompt(request: Request, name: Name, prompt: PromptText) -> dict[
     store, user = engine_of(request).store, scope_of(request).user
     names = {saved.name for saved in await store.run(store.saved_prompts.all, user)}
     if name not in names and len(names) >= _MOST:
-        raise BadRequest(f"there are {_MOST} prompts already", hint="Delete those that nobody uses.")
+        raise BadRequest(
+            lazy("there are {most} prompts already", most=_MOST), hint=lazy("Delete those that nobody uses.")
+        )
     return asdict(await store.run(store.saved_prompts.put, user, name, prompt.text))
 
 

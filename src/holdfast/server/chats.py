@@ -38,6 +38,7 @@ from holdfast.conversations.serialization import (
     serialize_results,
 )
 from holdfast.errors import BadRequest, HoldfastError
+from holdfast.i18n import lazy, speak
 from holdfast.messages import ChatRequest, Scope
 from holdfast.protocols import ollama, openai_chat
 from holdfast.protocols.wire import add_call_ids, add_tool_names
@@ -51,8 +52,10 @@ from holdfast.server.endpoint import (
     scope_of_conversation,
 )
 from holdfast.server.guard import access_of
+from holdfast.server.pages.site import language_of
 from holdfast.store import ConversationRecord, LaneRecord, ListFilter, Store
 from holdfast.upstreams.base import Dialect
+from holdfast.window import sentences
 
 T = TypeVar("T")
 
@@ -250,7 +253,7 @@ async def list_messages(
     their numbers, files and other versions.
     """
     if sum(cursor is not None for cursor in (before, after, around)) > 1:
-        raise BadRequest("before, after and around are three things: one at a time", param="before")
+        raise BadRequest(lazy("before, after and around are three things: one at a time"), param="before")
     part = Part(limit if limit is not None or not (before or after or around) else 50, before, after, around)
     turns: DetachedTurns = request.app.state.turns
 
@@ -336,7 +339,7 @@ def parse_cursor(before: str | None) -> tuple[float, str] | None:
     try:
         return float(moment), name
     except ValueError:
-        raise BadRequest("`before` must be the `next` of another page", param="before") from None
+        raise BadRequest(lazy("`before` must be the `next` of another page"), param="before") from None
 
 
 class Undo(BaseModel):
@@ -353,7 +356,11 @@ async def show_window(
 ) -> dict[str, Any]:
     """Return what was last sent in the newest window, or in the one of this size, and its decisions."""
     require_memory(request)
-    return await read_chat(request, conversation, lambda store, row: window_account(store, row, window))
+    report = await read_chat(request, conversation, lambda store, row: window_account(store, row, window))
+    speak(language_of(request))
+    for decision in (*report["decisions"], *report["vetoes"]):
+        decision["reason"] = sentences.reason(decision["reason"])
+    return report
 
 
 @router.get("/{conversation}/files")
@@ -590,4 +597,4 @@ def position_after(messages: list[MessageState], before: str | None) -> int:
     for at, message in enumerate(messages):
         if message.stored.id == before:
             return at + 1
-    raise BadRequest("`before` must be the `next` of another page", param="before")
+    raise BadRequest(lazy("`before` must be the `next` of another page"), param="before")

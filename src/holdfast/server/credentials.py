@@ -12,6 +12,7 @@ from pydantic import Field, StringConstraints
 from starlette.requests import Request
 
 from holdfast.errors import BadRequest, Conflict, Forbidden, TooMany, Unauthorized
+from holdfast.i18n import lazy
 from holdfast.messages import Scope
 from holdfast.server.endpoint import RequestBody, engine_of, require_admin
 from holdfast.server.guard import COOKIE, RequestGuard, access_of, is_loopback, is_same_origin
@@ -49,17 +50,21 @@ async def login(request: Request, response: Response, given: Login) -> dict[str,
     if any(name in request.headers for name in ("sec-fetch-site", "origin")) and not is_same_origin(
         request.headers
     ):
-        raise Forbidden("another page may not do this in your name", hint="Use Holdfast's own page.")
+        raise Forbidden(
+            lazy("another page may not do this in your name"), hint=lazy("Use Holdfast's own page.")
+        )
     store = engine_of(request).store
     digest = await store.run(store.sessions.password, _OWNER)
     if digest is None:
-        raise BadRequest("no password is set", hint="Set one with `holdfast password`.")
+        raise BadRequest(lazy("no password is set"), hint=lazy("Set one with `holdfast password`."))
     guard: RequestGuard = request.app.state.guard
     sender = addresses_of(request)
     if wait := guard.tries.begin(*sender):
-        raise TooMany("too many wrong passwords from here", retry_after=wait, hint="Wait, then try again.")
+        raise TooMany(
+            lazy("too many wrong passwords from here"), retry_after=wait, hint=lazy("Wait, then try again.")
+        )
     if not await asyncio.to_thread(is_password, given.password, digest):
-        raise Unauthorized("this is not the password", hint="`holdfast password` sets another.")
+        raise Unauthorized(lazy("this is not the password"), hint=lazy("`holdfast password` sets another."))
     guard.tries.succeed(*sender)
     await start_session(request, response)
     return {"user": _OWNER, "seconds": _SESSION_SECONDS}
@@ -115,8 +120,11 @@ async def change_password(request: Request, response: Response, wanted: Password
     await check_current_password(request, wanted.current)
     if len(wanted.password) < MIN_PASSWORD_LENGTH:
         raise BadRequest(
-            f"a password has at least {MIN_PASSWORD_LENGTH} characters",
-            hint="Several words are good.",
+            lazy(
+                "a password has at least {min_password_length} characters",
+                min_password_length=MIN_PASSWORD_LENGTH,
+            ),
+            hint=lazy("Several words are good."),
             param="password",
         )
     store = engine_of(request).store
@@ -135,8 +143,8 @@ async def remove_password(request: Request, removal: PasswordRemoval | None = No
     closed = settings.require_key or not is_loopback(settings.host)
     if closed and not settings.key and not await store.run(store.keys.any):
         raise Conflict(
-            "this password is the only way to sign in",
-            hint="Make a key first: `holdfast keys create --admin`.",
+            lazy("this password is the only way to sign in"),
+            hint=lazy("Make a key first: `holdfast keys create --admin`."),
         )
     await store.run(store.sessions.set_password, _OWNER, None)
     return {"password": False}
@@ -155,10 +163,12 @@ async def check_current_password(request: Request, current: str) -> None:
     guard: RequestGuard = request.app.state.guard
     sender = addresses_of(request)
     if wait := guard.tries.begin(*sender):
-        raise TooMany("too many wrong passwords from here", retry_after=wait, hint="Wait, then try again.")
+        raise TooMany(
+            lazy("too many wrong passwords from here"), retry_after=wait, hint=lazy("Wait, then try again.")
+        )
     if not await asyncio.to_thread(is_password, current, digest):
         raise Forbidden(
-            "this is not the password in use", hint="`holdfast password` sets another without it."
+            lazy("this is not the password in use"), hint=lazy("`holdfast password` sets another without it.")
         )
     guard.tries.succeed(*sender)
 
@@ -205,7 +215,8 @@ async def create_key(request: Request, response: Response, wanted: NewKey) -> di
     """
     if access_of(request).how == "here":
         raise Forbidden(
-            "a key is made by who knows the password", hint="Sign in first, or use `holdfast keys create`."
+            lazy("a key is made by who knows the password"),
+            hint=lazy("Sign in first, or use `holdfast keys create`."),
         )
     store = engine_of(request).store
     key, secret = await store.run(store.keys.create, Key(**wanted.model_dump()))

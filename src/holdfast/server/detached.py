@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.errors import Conflict, HoldfastError, NotFound
-from holdfast.i18n import translate
+from holdfast.i18n import lazy, translate
 from holdfast.messages import Answer, Chunk, JsonObject, Scope
 from holdfast.server.pages.markdown import MarkdownBlocks
 from holdfast.thinking import without_thinking
@@ -207,7 +207,7 @@ class DetachedTurn:
             self.channel.publish("tool", {"id": call.id, "name": call.name, "arguments": call.arguments})
         result = await self.load_result()
         if result is None:
-            error = trouble or HoldfastError("the model said nothing", hint="Ask again.")
+            error = trouble or HoldfastError(lazy("the model said nothing"), hint=lazy("Ask again."))
             self.channel.publish("error", serialize_error(error))
             return
         self.channel.publish(
@@ -251,8 +251,8 @@ class DetachedTurns:
     def check_free(self, conversation: str) -> None:
         if job := self.running_in(conversation):
             raise Conflict(
-                f"an answer is being written in {conversation}",
-                hint=f"Wait for it, or end it: DELETE /api/jobs/{job}.",
+                lazy("an answer is being written in {conversation}", conversation=conversation),
+                hint=lazy("Wait for it, or end it: DELETE /api/jobs/{job}.", job=job),
             )
 
     def start(self, detached: DetachedTurn, events: AsyncGenerator[Any, None]) -> None:
@@ -276,8 +276,8 @@ class DetachedTurns:
         turn = self._known.get(job)
         if turn is None or turn.scope != scope:
             raise NotFound(
-                f"the turn '{job}' is not followed here",
-                hint="It may be over: what was answered is among the conversation's messages.",
+                lazy("the turn '{job}' is not followed here", job=job),
+                hint=lazy("It may be over: what was answered is among the conversation's messages."),
             )
         return turn.channel.follow(after)
 
@@ -305,7 +305,9 @@ async def error_of(work: Awaitable[None]) -> HoldfastError | None:
         return error
     except Exception as error:
         log.exception("a turn of the page failed")
-        return HoldfastError(f"internal error: {type(error).__name__}", hint="See the server's log.")
+        return HoldfastError(
+            lazy("internal error: {name}", name=type(error).__name__), hint=lazy("See the server's log.")
+        )
     return None
 
 

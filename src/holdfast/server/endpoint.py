@@ -22,6 +22,7 @@ from starlette.types import Scope as AsgiScope
 from holdfast import errors
 from holdfast.conversations.hints import read_external_id
 from holdfast.errors import BadRequest, Forbidden, HoldfastError, TooLarge
+from holdfast.i18n import lazy
 from holdfast.messages import BoundScope, ChatRequest, Chunk, Scope, canonical
 from holdfast.projects import SessionProjects, find_working_folder
 from holdfast.protocols.wire import expect
@@ -296,7 +297,7 @@ async def read_body(request: Request) -> bytes:
     try:
         return await request.body()
     except ClientDisconnect:
-        raise BadRequest("the client went away before its request was complete") from None
+        raise BadRequest(lazy("the client went away before its request was complete")) from None
 
 
 def scope_of(request: Request, project: str | None = None) -> Scope:
@@ -304,17 +305,22 @@ def scope_of(request: Request, project: str | None = None) -> Scope:
     access = access_of(request)
     kind = request.headers.get("x-holdfast-kind", "private")
     if kind not in ("private", "group"):
-        raise BadRequest(f"X-Holdfast-Kind is {kind!r}", hint="It is either private or group.")
+        raise BadRequest(
+            lazy("X-Holdfast-Kind is {kind!r}", kind=kind), hint=lazy("It is either private or group.")
+        )
     if project is None and (header := request.headers.get("x-holdfast-project")) is not None:
         # Headers are bytes; what people type into them is UTF-8.
         project = header.encode("latin-1").decode("utf-8", "replace")
     project = (access.project or Scope().project) if project is None else project.strip()
     if not project.strip(".") or len(project) > 100 or any(character in project for character in "/\\\0"):
         raise BadRequest(
-            "X-Holdfast-Project is no usable name", hint="Up to 100 characters, without slashes."
+            lazy("X-Holdfast-Project is no usable name"), hint=lazy("Up to 100 characters, without slashes.")
         )
     if access.project not in ("", project):
-        raise Forbidden(f"this key is for the project {access.project}", hint="Leave the project out.")
+        raise Forbidden(
+            lazy("this key is for the project {project}", project=access.project),
+            hint=lazy("Leave the project out."),
+        )
     shape = BoundScope if access.project not in ("", Scope().project) else Scope
     return shape(access.user, project, "group" if kind == "group" else "private")
 
@@ -322,13 +328,15 @@ def scope_of(request: Request, project: str | None = None) -> Scope:
 def require_admin(request: Request) -> None:
     """Raise `Forbidden` unless the request comes from an administrator."""
     if not access_of(request).admin:
-        raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
+        raise Forbidden(lazy("only an administrator may do this"), hint=lazy("Use a key made with --admin."))
 
 
 def require_memory(request: Request) -> None:
     """Raise `Forbidden` for a key without memory: what models were told may have memories in it."""
     if not access_of(request).memory:
-        raise Forbidden("this key has no memory", hint="Use one that was made without --memory-off.")
+        raise Forbidden(
+            lazy("this key has no memory"), hint=lazy("Use one that was made without --memory-off.")
+        )
 
 
 def is_off(request: Request) -> bool:
@@ -389,8 +397,12 @@ async def start_turn(
     limit = request.app.state.config.settings.max_messages
     if len(chat.messages) > limit:
         raise TooLarge(
-            f"the request has {len(chat.messages):,} messages, and at most {limit:,} are taken",
-            hint="Leave the oldest out: what was sent before is known here. Or raise max_messages.",
+            lazy(
+                "the request has {number:,} messages, and at most {limit:,} are taken",
+                number=len(chat.messages),
+                limit=limit,
+            ),
+            hint=lazy("Leave the oldest out: what was sent before is known here. Or raise max_messages."),
         )
     ask = Ask(
         chat,
@@ -502,7 +514,7 @@ async def stream_answer(
         yield error_frames(error, writer, shape)
     except Exception as error:
         log.exception("an answer failed in mid-stream")
-        internal = HoldfastError(f"internal error: {type(error).__name__}")
+        internal = HoldfastError(lazy("internal error: {name}", name=type(error).__name__))
         yield error_frames(internal, writer, shape)
 
 
@@ -530,7 +542,7 @@ async def wait_while_connected(
     try:
         await asyncio.wait(either, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
         if gone.done() and not task.done():
-            raise BadRequest("the client went away before the answer")
+            raise BadRequest(lazy("the client went away before the answer"))
     finally:
         gone.cancel()
         await asyncio.wait({gone})

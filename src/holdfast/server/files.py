@@ -24,6 +24,7 @@ from holdfast.files.documents import DOCUMENT_SECONDS, MESSAGE_SECONDS
 from holdfast.files.problems import FileProblem
 from holdfast.files.references import escape_references
 from holdfast.files.roots import FileEntry, Roots, is_secret, parse_folders
+from holdfast.i18n import lazy
 from holdfast.messages import OURS, Image, Message, Part, Text
 from holdfast.protocols.openai_chat import image_type
 from holdfast.server.guard import access_of
@@ -83,7 +84,7 @@ def decode_upload(name: str, data: str) -> bytes:
     try:
         return base64.b64decode("".join(data.split()), validate=True)
     except (binascii.Error, ValueError):
-        raise BadRequest(f"the file {name!r} is not valid base64", param="files") from None
+        raise BadRequest(lazy("the file {name!r} is not valid base64", name=name), param="files") from None
 
 
 def fence(name: str, text: str) -> Text:
@@ -121,7 +122,6 @@ def files_in(message: Message) -> list[MessageFile]:
 
 
 def text_without_files(message: Message) -> str:
-    """Return the text of a message without its files."""
     if not files_in(message):
         return message.text
     return Message(message.role, tuple(part for part in message.parts if message_file(part) is None)).text

@@ -24,6 +24,7 @@ from starlette.responses import Response
 from holdfast.config import Settings
 from holdfast.errors import BadRequest, ConfigError, Forbidden, StoreError, TooLarge, TooMany, Unauthorized
 from holdfast.events import Events
+from holdfast.i18n import lazy
 from holdfast.messages import Scope
 from holdfast.store import Key, Store
 from holdfast.store.access import digest_of, is_stale, is_token, new_secret
@@ -111,12 +112,13 @@ class Origins:
         host, origin = headers.get("host", ""), headers.get("origin", "")
         if host and not self._allows_host(host_in(f"//{host}")):
             raise BadRequest(
-                f"this server does not answer to the name {host!r}",
-                hint="Use 127.0.0.1, or add the name to allowed_hosts.",
+                lazy("this server does not answer to the name {host!r}", host=host),
+                hint=lazy("Use 127.0.0.1, or add the name to allowed_hosts."),
             )
         if origin and not self._allows_origin(origin):
             raise BadRequest(
-                f"pages of {origin} may not use this server", hint="Add them to cors_origins if they should."
+                lazy("pages of {origin} may not use this server", origin=origin),
+                hint=lazy("Add them to cors_origins if they should."),
             )
 
     def is_trusted_host(self, headers: Mapping[str, str]) -> bool:
@@ -192,8 +194,8 @@ def origin_pattern(origin: str) -> str:
     """Turn an origin of the settings into a regular expression; a star stands for any name."""
     if _ANY_ORIGIN.fullmatch(origin):
         raise ConfigError(
-            f"cors_origins would let every page on the web in ({origin}).",
-            hint="Name the pages: https://chat.example.com, app://obsidian.md, vscode-webview://*.",
+            lazy("cors_origins would let every page on the web in ({origin}).", origin=origin),
+            hint=lazy("Name the pages: https://chat.example.com, app://obsidian.md, vscode-webview://*."),
         )
     return re.escape(origin.rstrip("/")).replace(r"\*", r"[^/@]*")
 
@@ -336,8 +338,8 @@ def user_for_person(owner: str, person: str) -> str:
     name = person.encode("latin-1").decode("utf-8", "replace")
     if not _PERSON_ID.fullmatch(name):
         raise BadRequest(
-            "the forwarded user id is no usable name",
-            hint="Up to 100 letters, digits, and . @ + - _; a letter or digit first.",
+            lazy("the forwarded user id is no usable name"),
+            hint=lazy("Up to 100 letters, digits, and . @ + - _; a letter or digit first."),
         )
     return f"{owner}:{name}"
 
@@ -391,8 +393,11 @@ def check_address(settings: Settings, *, keys: bool = False) -> None:
     """Refuse to listen where other machines can connect while there is neither a key nor a password."""
     if not is_loopback(settings.host) and not settings.key and not keys:
         raise ConfigError(
-            f"On {settings.host} other machines can reach this server, and no key or password is set.",
-            hint="Make one (`holdfast keys create`, `holdfast password`), or listen on 127.0.0.1.",
+            lazy(
+                "On {host} other machines can reach this server, and no key or password is set.",
+                host=settings.host,
+            ),
+            hint=lazy("Make one (`holdfast keys create`, `holdfast password`), or listen on 127.0.0.1."),
         )
 
 
@@ -438,15 +443,19 @@ class RequestGuard:
         if access is None:
             if not is_below(path, _PUBLIC_PATHS):
                 raise Unauthorized(
-                    "a key is needed here",
-                    hint="Send it as `Authorization: Bearer KEY`; `holdfast keys create` makes one.",
+                    lazy("a key is needed here"),
+                    hint=lazy("Send it as `Authorization: Bearer KEY`; `holdfast keys create` makes one."),
                     code="invalid_api_key",
                 )
             return ANONYMOUS
         if not access.admin and is_below(path, _ADMIN_PATHS):
-            raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
+            raise Forbidden(
+                lazy("only an administrator may do this"), hint=lazy("Use a key made with --admin.")
+            )
         if not access.memory and is_below(path, _MEMORY_PATHS):
-            raise Forbidden("this key has no memory", hint="Use one that was made without --memory-off.")
+            raise Forbidden(
+                lazy("this key has no memory"), hint=lazy("Use one that was made without --memory-off.")
+            )
         return access
 
     async def still_admits(self, caller: HTTPConnection, access: Access) -> bool:
@@ -464,11 +473,17 @@ class RequestGuard:
     def check_size(self, path: str, size: int, access: Access) -> None:
         """Raise `TooLarge` if a body of this size is more than the sender may send."""
         if access is ANONYMOUS and size > _MAX_ANONYMOUS_BYTES:
-            raise TooLarge(f"the request is larger than {_MAX_ANONYMOUS_BYTES:,} bytes", hint="Log in first.")
+            raise TooLarge(
+                lazy(
+                    "the request is larger than {max_anonymous_bytes:,} bytes",
+                    max_anonymous_bytes=_MAX_ANONYMOUS_BYTES,
+                ),
+                hint=lazy("Log in first."),
+            )
         if size > self._max_bytes and not path.startswith(_UNLIMITED_PATHS):
             raise TooLarge(
-                f"the request is larger than {self._max_bytes // 1_000_000} MB",
-                hint="Send less, or raise max_request_mb.",
+                lazy("the request is larger than {number} MB", number=self._max_bytes // 1_000_000),
+                hint=lazy("Send less, or raise max_request_mb."),
             )
 
     async def _identify(self, caller: HTTPConnection) -> Access | None:
@@ -490,7 +505,9 @@ class RequestGuard:
             here = await self._identify_local(caller)
             return here and self._apply_forwarded_user(here, headers, self._trusts)
         if user is not None:
-            raise Forbidden("another page may not do this in your name", hint="Use Holdfast's own page.")
+            raise Forbidden(
+                lazy("another page may not do this in your name"), hint=lazy("Use Holdfast's own page.")
+            )
         return None
 
     async def _identify_local(self, caller: HTTPConnection) -> Access | None:
@@ -508,8 +525,10 @@ class RequestGuard:
             return Access("here", admin=True, files=self._files)
         if not safe and not self._is_open_to_pages(caller):
             raise Forbidden(
-                "another page may not do this in your name",
-                hint="Use Holdfast's own page, and load it again; send a key; or name it in cors_origins.",
+                lazy("another page may not do this in your name"),
+                hint=lazy(
+                    "Use Holdfast's own page, and load it again; send a key; or name it in cors_origins."
+                ),
             )
         return Access("here")
 
@@ -537,15 +556,17 @@ class RequestGuard:
         key = await self._find_key(token)
         if key is None:
             raise Unauthorized(
-                "this key is not known here",
-                hint="It may have been revoked; `holdfast keys create` makes another.",
+                lazy("this key is not known here"),
+                hint=lazy("It may have been revoked; `holdfast keys create` makes another."),
                 code="invalid_api_key",
             )
         if wait := self._rates.take(key.id, key.rate):
             raise TooMany(
-                f"this key may ask {key.rate} times a minute", retry_after=wait, hint="Wait a little."
+                lazy("this key may ask {rate} times a minute", rate=key.rate),
+                retry_after=wait,
+                hint=lazy("Wait a little."),
             )
-        access = access_for_key(key)
+        access = Access("key", key.user, key.project, key.admin, key.off, key.memory, key.id, key.files)
         if key.forwarder and not find_person(headers):
             # It speaks for others, so it is not its owner: what nobody is named for has a user of its own.
             return replace(access, user=f"{access.user}:{_UNNAMED_PERSON}", admin=False)
@@ -586,10 +607,6 @@ class RequestGuard:
             }
             self._events.publish("warning", warning, scope)
         return access
-
-
-def access_for_key(key: Key) -> Access:
-    return Access("key", key.user, key.project, key.admin, key.off, key.memory, key.id, key.files)
 
 
 def key_in(headers: Mapping[str, str]) -> str:

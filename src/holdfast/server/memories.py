@@ -22,6 +22,7 @@ from starlette.responses import JSONResponse, Response
 from holdfast.config import Config
 from holdfast.errors import BadRequest, Conflict, HoldfastError, NotFound
 from holdfast.events import Events
+from holdfast.i18n import lazy
 from holdfast.memory.base import Memory
 from holdfast.memory.exchange import ImportCounts, dump_memories, load_memories
 from holdfast.memory.items import check_kind, check_listed_kind
@@ -34,7 +35,6 @@ from holdfast.memory.scopes import (
     is_summary,
     may_see,
     profile_file,
-    safe_name,
     visible,
 )
 from holdfast.memory.search import SearchHit, cites
@@ -61,9 +61,7 @@ def scopes_of(store: Store, remembering: MemoryService, user: str) -> list[Scope
     """Return the scopes of a user: their own first, then projects, then groups."""
     mine = Scope(user)
     # Folders do not show unusual project names as they are; the conversations do.
-    place = folder(Scope(user, "any")).parent
-    folders = {entry.path.relative_to(place).parts[0] for entry in remembering.workspace.entries(place)}
-    named = {Scope(user, name) for name in folders if safe_name(name) == name}
+    named = {Scope(user, name) for name in remembering.list_projects(user)}
     shared = {*named, *store.log.scopes(user)} - {mine}
     return [mine, *sorted(shared, key=lambda one: (one.kind == "group", one.project))]
 
@@ -113,7 +111,9 @@ def remembering_of(request: Request) -> MemoryService:
     """Return the memory of this server; raise `NotFound` if it has none."""
     remembering = engine_of(request).remembering
     if remembering is None:
-        raise NotFound("Nothing is remembered here.", hint="This server was started without a memory.")
+        raise NotFound(
+            lazy("Nothing is remembered here."), hint=lazy("This server was started without a memory.")
+        )
     return remembering
 
 
@@ -123,11 +123,13 @@ def scope_for(request: Request, whose: Whose | None) -> Scope:
     if whose is None:
         return scope
     if scope.kind == "group":
-        raise BadRequest("A group has one scope only.", hint="Leave `scope` out.", param="scope")
+        raise BadRequest(lazy("A group has one scope only."), hint=lazy("Leave `scope` out."), param="scope")
     if whose == "user":
         return replace(scope, project=Scope().project)
     if scope == Scope(scope.user):
-        raise BadRequest("No project is named.", hint="Name it in X-Holdfast-Project.", param="scope")
+        raise BadRequest(
+            lazy("No project is named."), hint=lazy("Name it in X-Holdfast-Project."), param="scope"
+        )
     return scope
 
 
@@ -540,7 +542,7 @@ def put_note(
     remembering: MemoryService, scope: Scope, place: PurePosixPath, text: str, expect: str | None
 ) -> str:
     if "\0" in text:
-        raise BadRequest("This is no text.", hint="A note is Markdown.")
+        raise BadRequest(lazy("This is no text."), hint=lazy("A note is Markdown."))
     try:
         if place == profile_file(scope):
             return remembering.profile.replace(scope, text, expect)
@@ -555,11 +557,11 @@ def writable_path(scope: Scope, path: str) -> PurePosixPath:
         check_writable(scope, Scope(scope.user))
     if is_summary(place):
         raise BadRequest(
-            "Summaries are written from their conversations.",
-            hint="Undo one in its conversation; notes of your own go beside MEMORY.md.",
+            lazy("Summaries are written from their conversations."),
+            hint=lazy("Undo one in its conversation; notes of your own go beside MEMORY.md."),
         )
     if place.suffix.lower() not in MARKDOWN and place != profile_file(scope):
-        raise BadRequest("Notes are Markdown.", hint="Name a file that ends in .md.")
+        raise BadRequest(lazy("Notes are Markdown."), hint=lazy("Name a file that ends in .md."))
     return place
 
 

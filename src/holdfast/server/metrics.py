@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.errors import Conflict, NotFound
 from holdfast.events import LAGGED, Event
+from holdfast.i18n import lazy
 from holdfast.messages import JsonObject, canonical
 from holdfast.server.endpoint import engine_of, scope_of
 from holdfast.server.guard import access_of
@@ -290,9 +291,12 @@ async def cancel_job(request: Request, name: str) -> dict[str, Any]:
     job = await find_job(request, name)
     if not engine_of(request).cancel(job.id):
         if job.status not in ("queued", "running"):
-            raise Conflict(f"job '{name}' is over", hint="There is nothing left to end.")
+            raise Conflict(
+                lazy("job '{name}' is over", name=name), hint=lazy("There is nothing left to end.")
+            )
         raise Conflict(
-            f"job '{name}' does not run in this server", hint="Ask the server that its client asked."
+            lazy("job '{name}' does not run in this server", name=name),
+            hint=lazy("Ask the server that its client asked."),
         )
     return {"cancelled": job.id}
 
@@ -308,7 +312,7 @@ async def find_job(request: Request, name: str) -> JobRecord:
     job = await store.run(store.jobs.get, name)
     seen = visible_to(request)
     if seen.get("user") not in (None, job.user) or seen.get("project") not in (None, job.project):
-        raise NotFound(f"job '{name}' not found")
+        raise NotFound(lazy("job '{name}' not found", name=name))
     return job
 
 

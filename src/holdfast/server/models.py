@@ -132,14 +132,14 @@ async def detokenize(request: Request) -> dict[str, Any]:
     model, provider = await resolve_model(request, fields)
     tokens = expect(fields.get("tokens"), list, "tokens")
     if not all(isinstance(token, int) and not isinstance(token, bool) and token >= 0 for token in tokens):
-        raise BadRequest("tokens must be numbers, zero or more", param="tokens")
+        raise BadRequest(lazy("tokens must be numbers, zero or more"), param="tokens")
     vocabularies = engine_of(request).models.vocabularies
     tokenizer = await vocabularies.tokenizer(provider, model)
     loaded = time.perf_counter_ns()
     try:
         text = tokenizer.decode(tokens) if tokenizer else await provider.detokenize(model, tokens)
     except IndexError:
-        raise BadRequest("there is no such token in the model's vocabulary", param="tokens") from None
+        raise BadRequest(lazy("there is no such token in the model's vocabulary"), param="tokens") from None
     if text is None:
         raise unknown_tokens(model, vocabularies.why_not(provider, model))
     return {"model": model, "content": text, **_durations(began, loaded)}
@@ -160,7 +160,9 @@ def _durations(began: int, loaded: int) -> dict[str, int]:
 
 def unknown_tokens(model: str, why: str) -> UpstreamError:
     reason = f": {why}" if why else ""
-    return UpstreamError(f"the tokens of '{model}' are not known{reason}", status=501)
+    return UpstreamError(
+        lazy("the tokens of '{model}' are not known{reason}", model=model, reason=reason), status=501
+    )
 
 
 upstreams_router = APIRouter(prefix="/api/upstreams", tags=["Models"])

@@ -13,7 +13,7 @@ from pydantic import Field
 from starlette.requests import Request
 
 from holdfast.errors import BadRequest, Conflict, HoldfastError, TooLarge
-from holdfast.i18n import Language
+from holdfast.i18n import Language, lazy
 from holdfast.memory.profile import (
     LARGEST,
     InvalidProfile,
@@ -72,7 +72,7 @@ async def preview_profile(request: Request, draft: ProfileDraft) -> dict[str, An
     """
     scope = scope_of(request)
     if scope.kind == "group":
-        raise BadRequest("A group has no profile.", hint="A profile belongs to one person.")
+        raise BadRequest(lazy("A group has no profile."), hint=lazy("A profile belongs to one person."))
     cap = budget_for(draft.window).profile
     return await asyncio.to_thread(preview_text, draft.text, cap)
 

@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from holdfast.conversations.hints import RESEARCH_SETTING
 from holdfast.errors import BadRequest, HoldfastError, NotFound
+from holdfast.i18n import lazy
 from holdfast.messages import Scope
 from holdfast.research.finding import Finding, Mode, ResearchSource
 from holdfast.research.library import Research, ResearchAnswer
@@ -66,7 +67,9 @@ def research_of(request: Request) -> Research:
     """Return the research of this server; raise `NotFound` if it has none."""
     research: Research | None = engine_of(request).research
     if research is None:
-        raise NotFound("There is no research here.", hint="This server was started without a memory.")
+        raise NotFound(
+            lazy("There is no research here."), hint=lazy("This server was started without a memory.")
+        )
     return research
 
 
@@ -123,8 +126,10 @@ async def find_known(research: Research, scope: Scope, new: NewFinding) -> Resea
     known = await asyncio.to_thread(research.find_known, scope, new.question, new.mode)
     if known is None or new.fresh:
         raise BadRequest(
-            "Nothing that still holds is known about this.",
-            hint="Send `sources` with their texts, `urls` to be read, or `fetch` to have some looked for.",
+            lazy("Nothing that still holds is known about this."),
+            hint=lazy(
+                "Send `sources` with their texts, `urls` to be read, or `fetch` to have some looked for."
+            ),
             param="sources",
         )
     return known
@@ -137,8 +142,8 @@ async def gather_finding(
     local = next((url for url in new.urls if not url.lower().startswith(("http://", "https://"))), None)
     if local is not None:
         raise BadRequest(
-            f"{local[:200]!r} is no web address.",
-            hint="Files are read on the command line: `holdfast research add`.",
+            lazy("{local!r} is no web address.", local=local[:200]),
+            hint=lazy("Files are read on the command line: `holdfast research add`."),
             param="urls",
         )
     events = engine_of(request).events

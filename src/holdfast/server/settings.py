@@ -34,7 +34,7 @@ from holdfast.config import (
 )
 from holdfast.errors import BadRequest, ConfigError, HoldfastError
 from holdfast.extras import load_backend
-from holdfast.i18n import Language, speak, translate
+from holdfast.i18n import Language, lazy, speak, translate
 from holdfast.memory.embedder_choice import parse_embedder_location, parse_headers
 from holdfast.memory.embedders import parse_prompts
 from holdfast.memory.private import MemoryGate
@@ -97,8 +97,8 @@ def check_browser_access(settings: Settings, password: bool) -> None:
     if password or not (settings.key or settings.require_key or not is_loopback(settings.host)):
         return
     raise ConfigError(
-        "Then browsers need a password, and there is none: this page could not be opened again.",
-        hint="Set a password first.",
+        lazy("Then browsers need a password, and there is none: this page could not be opened again."),
+        hint=lazy("Set a password first."),
     )
 
 
@@ -119,7 +119,7 @@ def check_upstreams(settings: Settings) -> None:
 
 def check_private_hosts(settings: Settings) -> None:
     # Imported late: it loads everything for fetching.
-    from holdfast.research.web.fetch import AddressGuard
+    from holdfast.research.fetch import AddressGuard
 
     AddressGuard.from_setting(settings.research_private, own_port=settings.port)
 
@@ -127,7 +127,10 @@ def check_private_hosts(settings: Settings) -> None:
 def check_web_address(address: str) -> None:
     parts = urlsplit(address)
     if address and (parts.scheme not in ("http", "https") or not parts.hostname):
-        raise ConfigError(f"{address!r} is no address.", hint="It is like http://127.0.0.1:8080.")
+        raise ConfigError(
+            lazy("{address!r} is no address.", address=address),
+            hint=lazy("It is like http://127.0.0.1:8080."),
+        )
 
 
 router = APIRouter(prefix="/api/settings", tags=["Settings"])

@@ -17,7 +17,7 @@ from starlette.requests import Request
 
 from holdfast.config import Config
 from holdfast.errors import ConfigError, Conflict, HoldfastError
-from holdfast.i18n import Language
+from holdfast.i18n import Language, lazy
 from holdfast.messages import Scope
 from holdfast.server.endpoint import RequestBody, engine_of, require_admin, require_memory, scope_of
 from holdfast.server.guard import is_loopback
@@ -49,8 +49,8 @@ def bridge_address() -> str | None:
     address = interface_address(_BRIDGE)
     if address is None:
         raise ConfigError(
-            f"There is no {_BRIDGE} here, Docker's usual way to this machine.",
-            hint="Start Docker, or name the address that containers reach with --host.",
+            lazy("There is no {bridge} here, Docker's usual way to this machine.", bridge=_BRIDGE),
+            hint=lazy("Start Docker, or name the address that containers reach with --host."),
         )
     return address
 
@@ -177,7 +177,8 @@ async def restart(request: Request) -> dict[str, Any]:
     again = request.app.state.restart
     if again is None:
         raise Conflict(
-            "this server was not started by `holdfast serve`", hint="Restart the program that started it."
+            lazy("this server was not started by `holdfast serve`"),
+            hint=lazy("Restart the program that started it."),
         )
     asyncio.get_running_loop().call_later(_RESTART_DELAY, again)
     return {"restarting": True}

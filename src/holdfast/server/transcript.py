@@ -11,6 +11,7 @@ from holdfast.context.message_state import Part, WindowReading, banners_of, load
 from holdfast.conversations.lanes import get_message
 from holdfast.conversations.recorder import follow_to_end, without_deleted
 from holdfast.errors import BadRequest, NotFound
+from holdfast.i18n import lazy
 from holdfast.memory.base import Memory
 from holdfast.memory.scopes import is_summary
 from holdfast.messages import Text
@@ -148,11 +149,16 @@ def load_image(store: Store, row: ConversationRecord, message: str, number: int)
     """Return an image of a message and its media type; only types that browsers can show safely."""
     images = get_message(store, row, message).message.images
     if not 0 <= number < len(images) or not images[number].data:
-        raise NotFound(f"{message} has no picture number {number} of its own")
+        raise NotFound(
+            lazy("{message} has no picture number {number} of its own", message=message, number=number)
+        )
     image = images[number]
     kind = image.media_type or image_part(image.data).media_type
     if kind not in BROWSER_IMAGE_TYPES:
-        raise BadRequest(f"pictures of the kind {kind} are not shown", hint="PNG, JPEG, GIF and WebP are.")
+        raise BadRequest(
+            lazy("pictures of the kind {kind} are not shown", kind=kind),
+            hint=lazy("PNG, JPEG, GIF and WebP are."),
+        )
     return base64.b64decode("".join(image.data.split())), kind
 
 
@@ -161,7 +167,7 @@ def load_file(store: Store, row: ConversationRecord, message: str, number: int) 
     parts = get_message(store, row, message).message.parts
     files = [part for part in parts if isinstance(part, Text) and message_file(part) is not None]
     if not 0 <= number < len(files):
-        raise NotFound(f"{message} has no file number {number}")
+        raise NotFound(lazy("{message} has no file number {number}", message=message, number=number))
     return unfence(files[number])
 
 

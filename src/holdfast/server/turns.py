@@ -23,7 +23,7 @@ from holdfast.conversations.recorder import DELETED
 from holdfast.conversations.serialization import serialize_conversation
 from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.i18n import gettext as _
-from holdfast.i18n import speak
+from holdfast.i18n import lazy, speak
 from holdfast.messages import ChatRequest, JsonObject, Message, Scope, Text, Thinking, canonical
 from holdfast.server.chat_options import OPTIONS_SETTING, ChatOptions
 from holdfast.server.detached import DetachedTurn, DetachedTurns, PublishedEvent
@@ -126,7 +126,9 @@ def turns_of(request: Request) -> DetachedTurns:
 async def begin_turn(request: Request, wanted: NewTurn) -> AsyncGenerator[PublishedEvent, None]:
     """Start a turn and return its events; runs before the response starts, so that errors get a status."""
     if is_off(request):
-        raise BadRequest("this key is switched off", hint="Use one for which Holdfast keeps what is said.")
+        raise BadRequest(
+            lazy("this key is switched off"), hint=lazy("Use one for which Holdfast keeps what is said.")
+        )
     speak(language_of(request))
     engine, turns, scope = engine_of(request), turns_of(request), scope_of(request, wanted.project)
     if wanted.conversation is not None:
@@ -155,7 +157,7 @@ async def start_detached(engine: TurnEngine, turns: DetachedTurns, place: Questi
     turn = await engine.turn(ask)
     if turn.off:
         await turn.chunks.aclose()
-        raise Conflict("this conversation is switched off", hint="Switch it on again first.")
+        raise Conflict(lazy("this conversation is switched off"), hint=lazy("Switch it on again first."))
     parent, row = await store.run(load_start, store, place, turn)
     ending = TurnResult(engine, ask.scope, place, turn, parent)
     detached = DetachedTurn(engine, ask.scope, turn, ending.load)
@@ -247,11 +249,15 @@ def place_edit(store: Store, row: ConversationRecord, wanted: NewTurn, given: Me
     """Put an edited question in the place of the earlier one: the conversation continues before it."""
     asked = get_message(store, row, wanted.edit or "")
     if asked.message.role != "user":
-        raise BadRequest("only a question can be edited", hint="An answer can be regenerated.", param="edit")
+        raise BadRequest(
+            lazy("only a question can be edited"), hint=lazy("An answer can be regenerated."), param="edit"
+        )
     if wanted.images is None and wanted.files is None:
         given = build_question(wanted.text, attachments_of(asked.message))
     if not given.parts:
-        raise BadRequest("there is no question", hint="Give a text, images or files.", param="text")
+        raise BadRequest(
+            lazy("there is no question"), hint=lazy("Give a text, images or files."), param="text"
+        )
     moved = store.log.set_head(row.id, asked.parent, expect=row.head)
     if not wanted.research and (finding := finding_behind(store, row, asked.id)):
         # A finding for the question is also for its edited version.
@@ -271,7 +277,7 @@ def place_regeneration(store: Store, row: ConversationRecord, name: str) -> Ques
     message = get_message(store, row, name)
     asked = message.id if message.message.role in ("user", "tool") else message.parent
     if asked is None:
-        raise BadRequest("there is no question before this answer", param="regenerate")
+        raise BadRequest(lazy("there is no question before this answer"), param="regenerate")
     moved = store.log.set_head(row.id, asked, expect=row.head)
     return QuestionPlace(moved, None, moved=asked != row.head, before=row.head)
 
@@ -288,7 +294,7 @@ def place_extension(store: Store, row: ConversationRecord, name: str, given: Mes
     """Put the request to go on after the answer that broke off, if there has to be one."""
     answer = get_message(store, row, name)
     if answer.message.role != "assistant" or answer.finish not in ("length", "cut"):
-        raise BadRequest("only an answer that broke off can be continued", param="extend")
+        raise BadRequest(lazy("only an answer that broke off can be continued"), param="extend")
     if has_thinking(answer.message):
         # A model goes on by itself only with what it said; its thinking is not sent back to it.
         given = given or ask_to_continue()

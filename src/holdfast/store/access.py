@@ -182,7 +182,7 @@ def _check(key: Key) -> None:
                 param=field_name,
             )
     if key.rate < 0:
-        raise BadRequest("A rate is at least 0.", hint="0 means no limit.", param="rate")
+        raise BadRequest(lazy("A rate is at least 0."), hint=lazy("0 means no limit."), param="rate")
 
 
 class SessionRepository(Repository):

@@ -112,7 +112,13 @@ class _Compiled:
         ]
         columns = list(clause.selected_columns if isinstance(clause, Select) else clause.exported_columns)
         named = row or (namedtuple("Row", [str(column.key) for column in columns]) if columns else None)
-        self._row: Any = named
+        # Without the check of its length, and with no frame of its own: there are hundreds of rows.
+        self._make_row: Callable[[Any], Any] | None = named and partial(tuple.__new__, named)
+        # If the statement wants its values in order: the name of each, its conversion, or what it always is.
+        converted = dict(self._into)
+        self._ordered = [
+            (name, converted.get(name), self._constants.get(name)) for name in self._positions or ()
+        ]
         self._out: list[tuple[int, Callable[[Any], Any]]] = [
             (at, convert)
             for at, column in enumerate(columns)
@@ -122,29 +128,60 @@ class _Compiled:
         ]
 
     def run(self, connection: Connection, values: Mapping[str, Any]) -> tuple[list[Any], int]:
-        given = {
-            name: values[name] if convert is None else convert(values[name]) for name, convert in self._into
-        }
-        given |= self._constants
-        bound: Any = given if self._positions is None else [given[name] for name in self._positions]
+        bound: Any
+        if self._positions is None:
+            bound = {
+                name: values[name] if convert is None else convert(values[name])
+                for name, convert in self._into
+            }
+            bound |= self._constants
+        else:
+            bound = [
+                constant
+                if name in self._constants
+                else values[name]
+                if convert is None
+                else convert(values[name])
+                for name, convert, constant in self._ordered
+            ]
         cursor = connection.connection.cursor()
         try:
             cursor.execute(self._sql, bound)
-            rows = [] if self._row is None else cursor.fetchall()
+            rows = [] if self._make_row is None else cursor.fetchall()
             changed = cursor.rowcount
         except self._errors as error:
             raise DBAPIError.instance(self._sql, None, error, self._errors) from error
         finally:
             cursor.close()
-        if not self._out:
-            return [*map(self._row._make, rows)] if rows else [], changed
-        return [self._convert(row) for row in rows], changed
+        if self._make_row is None or not rows:
+            return [], changed
+        if self._out:
+            rows = [self._convert(row) for row in rows]
+        return [*map(self._make_row, rows)], changed
 
-    def _convert(self, row: Sequence[Any]) -> Any:
+    def _convert(self, row: Sequence[Any]) -> list[Any]:
         values = list(row)
         for at, convert in self._out:
             values[at] = convert(values[at])
-        return self._row._make(values)
+        return values
+
+
+def run_sql(connection: Connection, sql: str, values: Mapping[str, str]) -> Sequence[Any]:
+    """Run a query whose text is made anew each time, with parameters written like `:v0`; return its rows.
+
+    SQLite's driver takes such parameters as they are, and SQLAlchemy would take longer than the query.
+    """
+    if connection.dialect.name != "sqlite":
+        return connection.execute(text(sql), values).all()
+    errors = connection.dialect.loaded_dbapi.Error
+    cursor = connection.connection.cursor()
+    try:
+        rows: Sequence[Any] = cursor.execute(sql, values).fetchall()
+    except errors as error:
+        raise DBAPIError.instance(sql, None, error, errors) from error
+    finally:
+        cursor.close()
+    return rows
 
 
 class Listed(ColumnElement[bool]):
@@ -224,7 +261,7 @@ class Database:
         # Writes for the next transaction; `_unwritten` includes those of the current one.
         self._deferred: deque[_DeferredWrite] = deque()
         self._unwritten: set[_DeferredWrite] = set()
-        # The connection of each thread that is inside `read_snapshot`.
+        # The connection of each thread that is inside `read_snapshot`, and what it keeps of it.
         self._snapshot = _Snapshot()
 
     @property
@@ -255,13 +292,20 @@ class Database:
         """Run `work` so that all it reads is of the same moment. It must not write."""
 
         def reading(connection: Connection) -> R:
-            before, self._snapshot.connection = self._snapshot.connection, connection
+            if self._snapshot.connection is not None:
+                return work()
+            self._snapshot.connection, self._snapshot.cache = connection, {}
             try:
                 return work()
             finally:
-                self._snapshot.connection = before
+                self._snapshot.connection, self._snapshot.cache = None, None
 
         return self.read(reading)
+
+    @property
+    def snapshot_cache(self) -> dict[Any, Any] | None:
+        """What was read in the snapshot of this thread and cannot change while it lasts; None outside."""
+        return self._snapshot.cache
 
     def write(self, work: Callable[[Connection], R]) -> R:
         """Run `work` in a transaction on the writer thread; inside another one it becomes part of that."""
@@ -336,7 +380,7 @@ class Database:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise StoreError("The store is closed.", hint="Open it again to use it.")
+            raise StoreError(lazy("The store is closed."), hint=lazy("Open it again to use it."))
 
     def _flush_deferred(self) -> None:
         try:
@@ -367,7 +411,9 @@ class Database:
             finally:
                 self._open = None
             if self._failed:
-                raise StoreError("A part of what belongs together could not be written: none of it was.")
+                raise StoreError(
+                    lazy("A part of what belongs together could not be written: none of it was.")
+                )
         self._unwritten.difference_update(deferred)
         deferred.clear()
         return done
@@ -408,6 +454,7 @@ class _DeferredWriteFailed(Exception):
 
 class _Snapshot(threading.local):
     connection: Connection | None = None
+    cache: dict[Any, Any] | None = None
 
 
 class Repository:
@@ -504,23 +551,28 @@ def _translate_errors() -> Iterator[None]:
         yield
     except IntegrityError as error:
         raise Conflict(
-            f"What this belongs to was changed or removed meanwhile ({error.orig}).", hint="Read it again."
+            lazy("What this belongs to was changed or removed meanwhile ({orig}).", orig=str(error.orig)),
+            hint=lazy("Read it again."),
         ) from error
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise StoreError(f"What is in the database cannot be read: {error}.", hint=DAMAGE_HINT) from error
+        raise StoreError(
+            lazy("What is in the database cannot be read: {why}.", why=str(error)), hint=DAMAGE_HINT
+        ) from error
     except (DBAPIError, PoolTimeout) as error:
         reason = error.orig if isinstance(error, DBAPIError) else error
         damaged = any(word in str(reason) for word in _DAMAGE)
         raise StoreError(
-            f"The database could not be read or written: {reason}.",
+            lazy("The database could not be read or written: {reason}.", reason=str(reason)),
             hint=DAMAGE_HINT
             if damaged
-            else "See that the disk has room, that the database can be reached, and that no other program"
-            " keeps it locked.",
+            else lazy(
+                "See that the disk has room, that the database can be reached, and that no other program"
+                " keeps it locked."
+            ),
         ) from error
 
 
-DAMAGE_HINT = "It is damaged: `holdfast doctor` says how much, and what to do."
+DAMAGE_HINT = lazy("It is damaged: `holdfast doctor` says how much, and what to do.")
 # Words of SQLite for a file that is not what it was.
 _DAMAGE = ("malformed", "not a database", "Could not decode to UTF-8")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")

@@ -299,7 +299,9 @@ class LaneRepository(Repository):
             row = {"id": lane, "conversation": conversation, "window": window, **values}
             done = _NEW_LANE.run(connection, row) == 1
         if not done:
-            raise Conflict(f"Lane {lane} was changed meanwhile.", hint="Read it again and repeat.")
+            raise Conflict(
+                lazy("Lane {lane} was changed meanwhile.", lane=lane), hint=lazy("Read it again and repeat.")
+            )
 
     @writes
     def replace_report(self, connection: Connection, lane: str, report: JsonObject) -> None:
@@ -384,7 +386,9 @@ class SummaryRepository(Repository):
         log.lock_trees(connection, [end.tree])
         last = _latest(connection, end.id)
         if (last.id if last else None) != previous:
-            raise Conflict("these messages were summarised meanwhile", hint="Read the last summary again.")
+            raise Conflict(
+                lazy("these messages were summarised meanwhile"), hint=lazy("Read the last summary again.")
+            )
         new = SummaryRecord(
             id=name or new_id("s"),
             tree=end.tree,

@@ -548,10 +548,11 @@ def diff_containers(before: Sequence[Container], after: Sequence[Container]) -> 
 
     A conversation that goes on has more rows, and only those are new.
     """
-    if len(before) == len(after):
-        # Nearly always one of thousands has changed, and both lists are in the same order.
-        pairs = [(old, now) for old, now in zip(before, after, strict=True) if old != now]
-        before, after = [old for old, _ in pairs], [now for _, now in pairs]
+    # Nearly always one of thousands has changed or is new: what is the same before and behind it is left out.
+    start = _count_same(before, after)
+    before, after = before[start:], after[start:]
+    end = _count_same(before[::-1], after[::-1])
+    before, after = before[: len(before) - end], after[: len(after) - end]
     known = {container.number: container for container in before}
     gone: list[IdRange] = []
     new: list[IdRange] = []
@@ -575,6 +576,16 @@ def diff_containers(before: Sequence[Container], after: Sequence[Container]) -> 
     return RowChanges(sorted(gone), sorted(new))
 
 
+def _count_same(before: Sequence[Container], after: Sequence[Container]) -> int:
+    """Return how many containers both begin with."""
+    same = 0
+    for old, now in zip(before, after, strict=False):
+        if old != now:
+            break
+        same += 1
+    return same
+
+
 def rows_within(containers: Sequence[Container], rows: Iterable[R]) -> Iterator[R]:
     """Of rows that begin with their id, in order, yield those that existed when the containers were listed.
 
@@ -589,6 +600,11 @@ def rows_within(containers: Sequence[Container], rows: Iterable[R]) -> Iterator[
 
 def id_ranges(containers: Sequence[Container]) -> list[IdRange]:
     """Return the row ids of containers: one range per scope, since those of a scope are adjacent."""
+    if not containers:
+        return []
+    first, last = containers[0], containers[-1]
+    if first.number // CONTAINERS_OF_SCOPE == last.number // CONTAINERS_OF_SCOPE:
+        return [(first.ids[0], last.ids[1])]
     spans: list[IdRange] = []
     for _, group in groupby(containers, key=lambda one: one.number // CONTAINERS_OF_SCOPE):
         near = list(group)

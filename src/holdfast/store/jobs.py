@@ -26,6 +26,7 @@ from sqlalchemy import (
 )
 
 from holdfast.errors import BadRequest, NotFound
+from holdfast.i18n import lazy
 from holdfast.messages import JsonObject, Message, Scope, Usage, canonical
 from holdfast.store import log, tree
 from holdfast.store.database import (
@@ -231,7 +232,10 @@ def job_to_json(job: JobRecord) -> dict[str, Any]:
 def parse_status(name: str) -> JobStatus:
     """Return the status of that name; a BadRequest lists those there are."""
     if name not in get_args(JobStatus):
-        raise BadRequest(f"no job has the status {name!r}", hint=f"It is {', '.join(get_args(JobStatus))}.")
+        raise BadRequest(
+            lazy("no job has the status {name!r}", name=name),
+            hint=lazy("It is {names}.", names=", ".join(get_args(JobStatus))),
+        )
     return cast(JobStatus, name)
 
 
@@ -265,7 +269,7 @@ def end_job(
 def _get_job(connection: Connection, job: str) -> JobRecord:
     row = connection.execute(select(jobs).where(jobs.c.id == job)).first()
     if row is None:
-        raise NotFound(f"job '{job}' not found")
+        raise NotFound(lazy("job '{job}' not found", job=job))
     return _read_job(row)
 
 
@@ -505,7 +509,7 @@ class PromptRepository(Repository):
     def get(self, connection: Connection, digest: str) -> Prompt:
         row = connection.execute(select(prompts).where(prompts.c.digest == digest)).first()
         if row is None:
-            raise NotFound(f"prompt '{digest}' not found")
+            raise NotFound(lazy("prompt '{digest}' not found", digest=digest))
         return Prompt(
             digest=row.digest,
             system=tuple(Message.decode(message) for message in row.body["system"]),

@@ -625,6 +625,11 @@ def _extend(
 
 def _head_conflict(conversation: ConversationRecord, expect: str | None) -> Conflict:
     return Conflict(
-        f"Conversation {conversation.id} moved on: its head is {conversation.head}, not {expect}.",
-        hint="Read it again and repeat.",
+        lazy(
+            "Conversation {id} moved on: its head is {head}, not {expect}.",
+            id=conversation.id,
+            head=conversation.head,
+            expect=expect,
+        ),
+        hint=lazy("Read it again and repeat."),
     )

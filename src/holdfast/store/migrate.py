@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from holdfast.errors import MigrationFailed, StoreError
+from holdfast.i18n import lazy
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +33,25 @@ def is_current(version: str | None, scripts: MigrationScripts, name: str) -> boo
     """
     if version is not None and version > scripts.newest:
         raise StoreError(
-            f"{name} has schema version {version}, and this Holdfast knows only up to {scripts.newest}.",
-            hint="Use the Holdfast that made it, or a newer one; nothing was changed.",
+            lazy(
+                "{name} has schema version {version}, and this Holdfast knows only up to {newest}.",
+                name=name,
+                version=version,
+                newest=scripts.newest,
+            ),
+            hint=lazy("Use the Holdfast that made it, or a newer one; nothing was changed."),
         )
     if version is not None and version < _OLDEST:
         raise StoreError(
-            f"{name} has schema version {version}, from before Holdfast 0.1, and cannot be upgraded.",
-            hint="Move it away and start with an empty one. The Holdfast that made it can still read it and"
-            " save what is in it (`holdfast users export`). Nothing was changed.",
+            lazy(
+                "{name} has schema version {version}, from before Holdfast 0.1, and cannot be upgraded.",
+                name=name,
+                version=version,
+            ),
+            hint=lazy(
+                "Move it away and start with an empty one. The Holdfast that made it can still read it and"
+                " save what is in it (`holdfast users export`). Nothing was changed."
+            ),
         )
     return version == scripts.newest
 
@@ -57,4 +69,6 @@ def upgrade(connection: Connection, scripts: MigrationScripts) -> None:
     try:
         command.upgrade(config, "head")
     except (SQLAlchemyError, CommandError) as error:
-        raise MigrationFailed(f"Migrating to version {scripts.newest} failed: {error}.") from error
+        raise MigrationFailed(
+            lazy("Migrating to version {newest} failed: {why}.", newest=scripts.newest, why=str(error))
+        ) from error

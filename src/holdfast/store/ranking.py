@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, text
 
+from holdfast.store.database import run_sql
 from holdfast.store.fulltext import IdRange, TextEngine, TokenGroups, encode
 
 # Terms of a question that are looked up; a longer one is a text, not a question.
@@ -130,7 +131,7 @@ class TokenLookup:
             f"SELECT {index}, {expression} FROM ({self._match_sql(group, values)}) AS m {condition}"  # noqa: S608
             for index, group in enumerate(groups)
         ]
-        return self._connection.execute(text(" UNION ALL ".join(selects)), values).all()
+        return run_sql(self._connection, " UNION ALL ".join(selects), values)
 
     def _match_sql(self, groups: TokenGroups, values: dict[str, str]) -> str:
         return " UNION ALL ".join(self._engine.match_sql(groups, ids, values) for ids in self._ranges)

@@ -30,6 +30,9 @@ _MAX_CHECKED = 2_000_000_000
 # The folder beside the database for copies of it and for backups.
 BACKUPS = "backups"
 
+# How every SQLite file begins.
+_HEAD = b"SQLite format 3\0"
+
 _EMPTY_FILES: dict[MigrationScripts, bytes] = {}
 
 
@@ -110,7 +113,10 @@ def prepare_read_only(path: Path, scripts: MigrationScripts) -> FileLock | None:
         lock = FileLock(file, os.O_RDONLY)
         if not lock.acquire_shared():
             lock.close()
-            raise StoreError(f"{path} is being migrated by another process.", hint="Wait for it to end.")
+            raise StoreError(
+                lazy("{path} is being migrated by another process.", path=path),
+                hint=lazy("Wait for it to end."),
+            )
         return lock
 
 
@@ -125,9 +131,14 @@ def _check_after_crash(path: Path) -> None:
 def check_intact(path: Path) -> None:
     """Raise `StoreError` if the structure of a database is damaged."""
     if problems := list_damage(path):
-        raise StoreError(
-            f"The database {path} is damaged: {problems[0]}.", hint=describe_way_back(path, salvage=True)
-        )
+        raise _damaged_error(path, problems[0])
+
+
+def _damaged_error(path: Path, problem: str) -> StoreError:
+    return StoreError(
+        lazy("The database {path} is damaged: {problem}.", path=path, problem=problem),
+        hint=describe_way_back(path, salvage=True),
+    )
 
 
 def list_damage(path: Path) -> list[str]:
@@ -139,9 +150,13 @@ def list_damage(path: Path) -> list[str]:
         # It cannot be opened or is busy, which says nothing about it.
         return []
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        # What SQLite says may quote a name that is no text any more.
-        return [str(error)]
+        return [describe_problem(error)]
     return [] if verdict == ["ok"] else [line.replace("\n", " ") for line in verdict]
+
+
+def describe_problem(error: Exception) -> str:
+    """Return what SQLite says of a damaged database; it may quote a name that is no text any more."""
+    return "the list of tables is damaged" if isinstance(error, UnicodeDecodeError) else str(error)
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
@@ -153,21 +168,33 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
 
 def describe_way_back(path: Path, *, salvage: bool) -> str:
     """Return what can be done about a database that is lost or damaged."""
-    steps = ["`holdfast backup salvage` saves what can be read of it."] if salvage else []
     folder = path.parent / BACKUPS
     backups = sorted(folder.glob("*.zip"), key=lambda file: file.stat().st_mtime) if folder.is_dir() else []
-    steps.append(
-        f"The newest backup is {backups[-1]}: `holdfast backup restore {backups[-1]} --overwrite`."
-        if backups
-        else "If you have a backup: `holdfast backup restore FILE --overwrite`."
-    )
-    return " ".join(steps)
+    if backups and salvage:
+        return lazy(
+            "`holdfast backup salvage` saves what can be read of it. The newest backup is {backup}:"
+            " `holdfast backup restore {backup} --overwrite`.",
+            backup=backups[-1],
+        )
+    if backups:
+        return lazy(
+            "The newest backup is {backup}: `holdfast backup restore {backup} --overwrite`.",
+            backup=backups[-1],
+        )
+    if salvage:
+        return lazy(
+            "`holdfast backup salvage` saves what can be read of it. If you have a backup:"
+            " `holdfast backup restore FILE --overwrite`."
+        )
+    return lazy("If you have a backup: `holdfast backup restore FILE --overwrite`.")
 
 
 @contextmanager
 def exclusive_lock(path: Path) -> Iterator[None]:
     """Keep everybody else from a database file."""
-    with closing(FileLock(path.with_name(f"{path.name}.lock"))) as lock:
+    with _translate_errors(path):
+        file = FileLock(path.with_name(f"{path.name}.lock"))
+    with closing(file) as lock:
         if not lock.acquire_exclusive():
             raise Conflict(
                 lazy("A Holdfast is running on {database}.", database=path),
@@ -182,7 +209,10 @@ def _lock_current(path: Path, lock: FileLock, scripts: MigrationScripts) -> None
     while True:
         if not lock.acquire_shared():
             if time.monotonic() - began > _OTHERS_MIGRATE:
-                raise StoreError(f"{path} is being migrated by another process.", hint="Wait for it to end.")
+                raise StoreError(
+                    lazy("{path} is being migrated by another process.", path=path),
+                    hint=lazy("Wait for it to end."),
+                )
         elif is_current(version_of(path), scripts, str(path)):
             return
         else:
@@ -195,8 +225,10 @@ def _lock_current(path: Path, lock: FileLock, scripts: MigrationScripts) -> None
                 continue
             if time.monotonic() - began > _OTHERS_LOOK:
                 raise MigrationFailed(
-                    f"{path} must be migrated, and other processes are using it.",
-                    hint="Stop every other Holdfast (server, chat, MCP) and try again; nothing was changed.",
+                    lazy("{path} must be migrated, and other processes are using it.", path=path),
+                    hint=lazy(
+                        "Stop every other Holdfast (server, chat, MCP) and try again; nothing was changed."
+                    ),
                 )
         time.sleep(_PAUSE)
 
@@ -236,16 +268,25 @@ def version_of(path: Path) -> str | None:
                     return str(version)
     except sqlite3.OperationalError as error:
         raise StoreError(
-            f"Cannot open {path}: {error}.", hint="See that you may read and write it and its folder."
+            lazy("Cannot open {path}: {why}.", path=path, why=str(error)),
+            hint=lazy("See that you may read and write it and its folder."),
         ) from error
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        if _begins_as_database(path):
+            raise _damaged_error(path, describe_problem(error)) from error
         raise StoreError(
-            f"{path} is no database: {error}.",
-            hint="Move it away or choose another place; it was not touched.",
+            lazy("{path} is no database: {why}.", path=path, why=str(error)),
+            hint=lazy("Move it away or choose another place; it was not touched."),
         ) from error
     raise StoreError(
-        f"{path} is a database of another program.", hint="Choose another place for Holdfast's own."
+        lazy("{path} is a database of another program.", path=path),
+        hint=lazy("Choose another place for Holdfast's own."),
     )
+
+
+def _begins_as_database(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(_HEAD)) == _HEAD
 
 
 def _create_tables(piece: Path, scripts: MigrationScripts) -> None:
@@ -273,7 +314,11 @@ def _migrate(piece: Path, scripts: MigrationScripts) -> None:
         orphans = connection.execute("PRAGMA foreign_key_check").fetchall()
         if verdict != "ok" or orphans:
             raise MigrationFailed(
-                f"The migrated copy is not sound: {verdict}, {len(orphans)} broken references."
+                lazy(
+                    "The migrated copy is not sound: {verdict}, {number} broken references.",
+                    verdict=verdict,
+                    number=len(orphans),
+                )
             )
         # Set here, before anybody uses the file: switching it later can fail.
         connection.execute("PRAGMA journal_mode = WAL")
@@ -284,7 +329,9 @@ def _checkpoint(path: Path) -> None:
     with closing(sqlite3.connect(path, timeout=_OTHERS_LOOK)) as connection:
         (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if busy:
-        raise MigrationFailed(f"Another program is using {path}.", hint="Close it and start again.")
+        raise MigrationFailed(
+            lazy("Another program is using {path}.", path=path), hint=lazy("Close it and start again.")
+        )
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -336,6 +383,8 @@ def _translate_errors(path: Path) -> Iterator[None]:
         yield
     except (OSError, sqlite3.Error) as error:
         raise StoreError(
-            f"Cannot use {path}: {error}.",
-            hint="See that its folder can be written to and has room, or choose another place for the data.",
+            lazy("Cannot use {path}: {why}.", path=path, why=str(error)),
+            hint=lazy(
+                "See that its folder can be written to and has room, or choose another place for the data."
+            ),
         ) from error

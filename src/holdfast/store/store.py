@@ -16,6 +16,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 
 from holdfast.errors import MigrationFailed, StoreError
+from holdfast.i18n import lazy
 from holdfast.store import sqlite_file
 from holdfast.store.access import KeyRepository, SessionRepository
 from holdfast.store.database import Database, on_writer_thread
@@ -167,7 +168,8 @@ def _connect_server(url: URL, scripts: MigrationScripts) -> Engine:
         engine = create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
     except ModuleNotFoundError as error:
         raise StoreError(
-            "PostgreSQL needs the package psycopg.", hint="Install it: pip install 'holdfast[postgres]'."
+            lazy("PostgreSQL needs the package psycopg."),
+            hint=lazy("Install it: pip install 'holdfast[postgres]'."),
         ) from error
     try:
         with engine.connect() as connection:
@@ -177,7 +179,8 @@ def _connect_server(url: URL, scripts: MigrationScripts) -> Engine:
     except DBAPIError as error:
         engine.dispose()
         raise StoreError(
-            f"Cannot use {shown}: {error.orig}.", hint="See that the server runs and lets this user in."
+            lazy("Cannot use {shown}: {orig}.", shown=shown, orig=error.orig),
+            hint=lazy("See that the server runs and lets this user in."),
         ) from error
     except StoreError:
         engine.dispose()
@@ -234,6 +237,6 @@ def _sqlite_engine(
 
 def _location_error(location: str) -> StoreError:
     return StoreError(
-        f"'{location}' is no place for a database.",
-        hint="Use sqlite:///PATH for a file or postgresql://USER:PASSWORD@HOST/NAME for a server.",
+        lazy("'{location}' is no place for a database.", location=location),
+        hint=lazy("Use sqlite:///PATH for a file or postgresql://USER:PASSWORD@HOST/NAME for a server."),
     )

@@ -285,7 +285,13 @@ class MessageIndex(Repository):
 
     def list_containers(self, connection: Connection, places: Collection[SearchPlace]) -> ContainerList:
         """Return the containers in these places, from the cache where nothing has changed."""
-        return self._containers.list(connection, places)
+        snapshot, key = self.database.snapshot_cache, tuple(places)
+        if snapshot is None:
+            return self._containers.list(connection, key)
+        if key not in snapshot:
+            snapshot[key] = self._containers.list(connection, key)
+        containers: ContainerList = snapshot[key]
+        return containers
 
     @property
     def engine(self) -> str:

@@ -106,7 +106,10 @@ def read_message(row: Sequence[Any]) -> MessageRecord:
     try:
         message = Message.decode(body)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(f"The message {name} in the database is none: {error}.", hint=DAMAGE_HINT) from error
+        raise StoreError(
+            lazy("The message {name} in the database is none: {why}.", name=name, why=str(error)),
+            hint=DAMAGE_HINT,
+        ) from error
     return MessageRecord(name, tree, branch, depth, parent, message, *details)
 
 

@@ -162,8 +162,13 @@ def tells_change(text: str) -> bool:
     return _CHANGE.search(text) is not None
 
 
+def introduces_speaker(text: str) -> bool:
+    """Whether a person says who they are: their name, their work, where they live."""
+    return _INTRODUCES.match(text) is not None
+
+
 def needs_context(text: str) -> bool:
-    """Whether a statement of a change does not say of what: "we have to move to 28 March", "I meant 9,200"."""
+    """Whether a statement of a change does not say of what: "we move to 28 March", "I meant 9,200"."""
     if not tells_change(text) or not values_in(text):
         return False
     clause = text.partition(",")[0]
@@ -195,6 +200,9 @@ def gives_new_value(new: str, old: str, question: str = "") -> bool:
     a, b = slot_of(new), slot_of(old)
     if not (b.values or b.names) or not touches(new, old):
         return False
+    if not b.values and not (a.names - b.names or a.negated):
+        # It names nothing else in the place of what was named.
+        return False
     relation, shared = compare(new, old), a.topic & b.topic
     if relation == "replaces" or (relation == "maybe" and a.own & b.own):
         return True
@@ -204,6 +212,9 @@ def gives_new_value(new: str, old: str, question: str = "") -> bool:
     differing = {kind for kind in a.values.keys() & b.values.keys() if not a.values[kind] & b.values[kind]}
     if _of_other_size(a, b, differing):
         return False
+    if "date" in differing and any("-" not in date for date in (*a.values["date"], *b.values["date"])):
+        # A month is no other day.
+        differing.discard("date")
     # Bare numbers count all kinds of things.
     return bool(differing if len(shared) >= _SHARED else asked and differing - {"number"})
 
@@ -688,6 +699,7 @@ _ENGLISH_VERB = late(
     r"|want|wants|know|allow|allows|shut|shuts|close|closes|never|always|only|all|past|good|around|other"
     r"|again|also|spoken|drop|stand)"
 )
+_INTRODUCES = late(rf"{any_phrase('WHO_I_AM')}\b")
 # Somebody has a sum, without a word for what it is.
 _OWN_MONEY = late(rf"(?i)\b{any_phrase('OWN_MONEY')}\b")
 # A change is told by when it holds, by its verb, or by what it ends.

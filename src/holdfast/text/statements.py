@@ -122,14 +122,9 @@ _BRIEF = 5
 _LONGEST = 600
 
 
-def statements_in(sentences: Sequence[str]) -> Sequence[Statement]:
-    """What the sentences of one message state; quotes and code in them are hidden."""
-    return _read_statements(tuple(sentences))
-
-
-# A message is read for prohibitions, rules, decisions and memories, one after the other.
 @lru_cache(maxsize=256)
-def _read_statements(sentences: Sequence[str]) -> Sequence[Statement]:
+def statements_in(sentences: tuple[str, ...]) -> Sequence[Statement]:
+    """What the sentences of one message state; quotes and code in them are hidden. It is asked repeatedly."""
     plain = [_plain(sentence) for sentence in sentences]
     spoken = language_of(" ".join(plain))
     found: list[Statement] = []
@@ -137,10 +132,10 @@ def _read_statements(sentences: Sequence[str]) -> Sequence[Statement]:
         follows = bool(found) and found[-1].sentence >= number - 1
         kept = _of_sentence(number, sentence, language_of(sentence) or spoken, follows=follows)
         if not kept and takes_back(sentence):
-            found = [
-                one for one in found if not is_meant(sentence, plain[one.sentence], number - one.sentence)
-            ]
+            found = [at for at in found if not is_meant(sentence, plain[at.sentence], number - at.sentence)]
         found += kept
+    if not found:
+        return ()
     # Whose words they are, and whether they were meant, may be said in another sentence.
     laughs = any(len(sentence) < 40 and _cue(sentence, "joke") for sentence in plain)
     foreign = any(_begins(sentence, "task") for sentence in plain)
@@ -151,7 +146,7 @@ def _read_statements(sentences: Sequence[str]) -> Sequence[Statement]:
         for one in found
         if not (laughs and one.kind != "decision")
         and not (foreign and one.kind in ("fact", "preference"))
-        and not (one.sentence in unreal and one.kind != "prohibition")
+        and one.sentence not in unreal
         and not (chats and not _matters(one, plain[one.sentence]))
         and not (one.kind != "prohibition" and _cue(plain[one.sentence], "admires"))
     )
@@ -171,14 +166,13 @@ def _matters(statement: Statement, sentence: str) -> bool:
         return not _cue(sentence, "you")
     if statement.kind == "rule":
         return any(_cue(sentence, name) for name in ("please", "from_now", "here"))
-    if statement.kind == "preference":
-        return not _cue(sentence, "feels")
-    return statement.score >= ENOUGH_IN_SMALL_TALK and not _cue(sentence, "feels")
+    strong = statement.kind == "preference" or statement.score >= ENOUGH_IN_SMALL_TALK
+    return strong and not _cue(sentence, "feels")
 
 
 def binds(sentence: str) -> bool:
     """Whether a sentence orders or forbids something."""
-    return any(statement.kind in ("rule", "prohibition") for statement in statements_in([sentence]))
+    return any(statement.kind in ("rule", "prohibition") for statement in statements_in((sentence,)))
 
 
 def takes_back(sentence: str) -> bool:
@@ -207,8 +201,7 @@ def is_doubtful(sentence: str) -> bool:
 def without_particles(sentence: str) -> str:
     """A sentence from where it begins in earnest."""
     for language in LANGUAGES.values():
-        opening = language.particles.match(sentence)
-        if opening:
+        if opening := language.particles.match(sentence):
             return sentence[opening.end() :]
     return sentence
 
@@ -221,8 +214,7 @@ def is_meant(taking: str, said: str, distance: int) -> bool:
 
 
 def named_share(taking: str, said: str) -> float:
-    """How much of what a sentence takes back by name another one speaks of."""
-    # The verb that takes back ("vergiss", "forget") names nothing.
+    """How much another sentence speaks of what this takes back; its verb ("forget") names nothing."""
     verbs = {
         term
         for language in LANGUAGES.values()
@@ -544,6 +536,8 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
             cues.add("decided")
     if at:
         cues |= _from_before(at, clauses, cues)
+    if {"where_kept", "anchored"} <= cues:
+        cues -= {"under", "relative", "fragment"}
     sealed = after is not None and "decided" in after.cues and not after.cues & {"name", "definite", "me"}
     if sealed and after is not None and len(after.text.split()) <= _BRIEF:
         # "The roof will be red, that's been decided."
@@ -566,6 +560,8 @@ def _from_before(at: int, clauses: Sequence[Clause], cues: set[str]) -> set[str]
     }
     if known and cues & {"points", "pronoun"}:
         found.add("anchored")
+    if "where_kept" in cues and before.cues & {"value", "named"}:
+        found |= {"anchored", "mine", "states", "placed"}
     if "matters" in before.cues and "under" in cues:
         found.add("matters")
     if "whoever" in before.cues and at == 1:
@@ -629,6 +625,13 @@ def _states_nothing(
     if quote and "behind_colon" in quote.cues and not quote.text.strip("\x00 .!?\"'„“”«»"):
         # "In the song she sings:" says whose words follow.
         return not cues & {"mine", "decided", "names_rule", "order"}
+    names = "source" in cues and quote is not None and "behind_colon" in quote.cues
+    if names or ("behind_colon" in cues and "source" in clauses[at - 1].cues):
+        # "From the recipe: always let it rest" is what somebody else wrote.
+        return not clauses[at if names else at - 1].cues & {"mine", "me", "decided", "names_rule"}
+    if at and "relative" in cues and "order" in clauses[at - 1].cues:
+        # "Build me a class that skips rows" says what is to be built.
+        return True
     if "renders" in cues and any("behind_colon" in later.cues for later in clauses[at + 1 : at + 2]):
         return True
     if "behind_colon" in cues:
@@ -698,7 +701,8 @@ def _judge(cues: frozenset[str]) -> Verdict | None:
     if kind == "preference" and (standing or asked_of_you):
         kind = "rule"
     if kind == "rule" and (cues & FORBIDDING or {"never", "duty"} <= cues):
-        return Verdict("prohibition", scores[kind], lasting=True)
+        # "No small talk today" holds for now.
+        return Verdict("prohibition", scores[kind], lasting="passing" not in cues)
     return Verdict(kind, scores[kind], "this_thing" not in cues, "rule" in able)
 
 
@@ -736,7 +740,7 @@ def _leans(clauses: Sequence[Clause], at: int) -> bool:
     """Whether a clause is understood only with the one before it."""
     cues = clauses[at].cues
     return bool(
-        cues & {"points", "pronoun"}
+        cues & {"points", "pronoun", "where_kept"}
         or _AIM.search(clauses[at].text)
         or _is_apposed(clauses[at])
         or cues >= {"behind_comma", "bare"}

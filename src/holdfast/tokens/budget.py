@@ -9,6 +9,7 @@ from math import log2
 from typing import Literal
 
 from holdfast.errors import BadRequest
+from holdfast.i18n import lazy
 
 # What a level's share refers to: the room for history, the window without the reserve, or the whole window.
 SharesOf = Literal["history", "room", "window"]
@@ -134,7 +135,8 @@ def budget_for(window: int, *, thinks: bool = False, levels: Levels | None = Non
     """Returns the default budget of a window. Thinking uses the reserve, so it is larger with `thinks`."""
     if window < SMALLEST:
         raise BadRequest(
-            f"a window of {window} tokens holds no conversation", hint=f"Set num_ctx to at least {SMALLEST}."
+            lazy("a window of {tokens} tokens holds no conversation", tokens=window),
+            hint=lazy("Set num_ctx to at least {smallest}.", smallest=SMALLEST),
         )
     reserve, profile, beginning, summary, research = default_caps(window)
     if thinks:

@@ -48,7 +48,6 @@ class Count:
 
     @classmethod
     def from_server(cls, tokens: int, by: str) -> "Count":
-        """Returns a count reported by a server."""
         return cls(tokens, tokens, tokens, "served", by)
 
 

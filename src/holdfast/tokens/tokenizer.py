@@ -145,11 +145,6 @@ _RULES: dict[str, SplitRule] = {name: rule for names, rule in _BY_NAMES.items() 
 _RULES[""] = _RULES["default"]
 
 
-def find_split_rule(pre: str) -> SplitRule | None:
-    """Returns the rule for a GGUF name, or None if it is not known for certain."""
-    return _RULES.get(pre)
-
-
 def list_split_rules() -> frozenset[str]:
     """Returns the names of all known rules."""
     return frozenset(_RULES)
@@ -172,7 +167,7 @@ _BLANK = re.compile(rf"(\s{{{_LONGEST_BLANK}}})")
 
 
 def choose_byte_encoder(vocabulary: Vocabulary) -> "RankEncoder | MergeEncoder":
-    rule = find_split_rule(vocabulary.pre)
+    rule = _RULES.get(vocabulary.pre)
     if rule is None:
         raise VocabularyError(f"the rules of the pre-tokenizer '{vocabulary.pre}' are not known")
     ids = {token: index for index, token in enumerate(vocabulary.tokens)}

@@ -28,8 +28,9 @@ from urllib.parse import quote
 
 from holdfast import __version__
 from holdfast.config import FILE, PAGE
-from holdfast.errors import BadRequest, Conflict, HoldfastError, NotFound, StoreError
+from holdfast.errors import BadRequest, Conflict, HoldfastError, NotFound, StoreError, explain_os_error
 from holdfast.i18n import gettext as _
+from holdfast.i18n import translate
 from holdfast.memory.workspace import Workspace, WorkspaceUnreachable
 from holdfast.store import open_store
 from holdfast.store.migrate import SHIPPED
@@ -142,23 +143,45 @@ def check(file: Path, into: Path | None = None, tell: ProgressCallback = ignore_
 
     Extracts the members `into` a folder if one is given.
     """
+    with _open_archive(file) as archive:
+        manifest = _read_manifest(archive)
+        _check_names(archive, manifest)
+        with tempfile.TemporaryDirectory(prefix="holdfast-") as spare:
+            base = into or Path(spare)
+            for number, (name, member) in enumerate(manifest.members.items()):
+                tell(_("checking"), number, len(manifest.members))
+                target = base / name if into is not None or name == STORE else None
+                _check_member(archive, name, member, target)
+            check_database(base / STORE, manifest)
+    return manifest
+
+
+def read_manifest(file: Path) -> Manifest:
+    """Returns what a backup says it has in it; raises an error if it is none."""
+    with _open_archive(file) as archive:
+        return _read_manifest(archive)
+
+
+@contextmanager
+def _open_archive(file: Path) -> Iterator[zipfile.ZipFile]:
     try:
-        with zipfile.ZipFile(file) as archive:
-            manifest = _read_manifest(archive)
-            _check_names(archive, manifest)
-            with tempfile.TemporaryDirectory(prefix="holdfast-") as spare:
-                base = into or Path(spare)
-                for number, (name, member) in enumerate(manifest.members.items()):
-                    tell(_("checking"), number, len(manifest.members))
-                    target = base / name if into is not None or name == STORE else None
-                    _check_member(archive, name, member, target)
-                check_database(base / STORE, manifest)
+        with file.open("rb") as opened:
+            if opened.read(2) != b"PK":
+                raise _not_a_backup_error()
+            with zipfile.ZipFile(opened) as archive:
+                yield archive
+    except zipfile.BadZipFile as error:
+        raise _damaged_error(_("it is no zip file, or a part of it is missing")) from error
     except _BROKEN as error:
         raise _damaged_error(str(error)) from error
+    except FileNotFoundError as error:
+        raise BadRequest(
+            _("There is no file {file}.").format(file=file),
+            hint=_("Name a file that `holdfast backup create` made."),
+        ) from error
     except OSError as error:
-        why = error.strerror or str(error)
+        why = translate(explain_os_error(error))
         raise StoreError(_("{file} cannot be read: {why}.").format(file=file, why=why)) from error
-    return manifest
 
 
 def check_database(file: Path, manifest: Manifest) -> None:
@@ -345,7 +368,7 @@ def _fill_archive(
             # Somebody took it away just now.
             continue
         except OSError as error:
-            left_out.append(f"{name}: {error.strerror}")
+            left_out.append(f"{name}: {translate(explain_os_error(error))}")
             continue
         with opened:
             writer.add(name, opened)
@@ -471,11 +494,16 @@ def restore(
             _("A restore to {home} broke off.").format(home=places.home),
             hint=_("First run `holdfast backup finish`."),
         )
+    # Whoever named the wrong file hears that first, not how to make room for it.
+    refuse_newer(read_manifest(file))
     with _translate_errors(places), _exclusive_access(places.database):
         if not overwrite and _has_data(places):
             raise Conflict(
                 _("There is something in {home} already.").format(home=places.home),
-                hint=_("Add --overwrite to let the backup take its place, or name another --home."),
+                hint=_(
+                    "Add --overwrite to let the backup take its place (`holdfast backup create` keeps what"
+                    " is there), or name another --home."
+                ),
             )
         stage = places.home / STAGE
         remove_path(stage)
@@ -561,7 +589,7 @@ def _translate_errors(places: DataFolder) -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.Error) as error:
-        why = (error.strerror if isinstance(error, OSError) else "") or str(error)
+        why = translate(explain_os_error(error)) if isinstance(error, OSError) else str(error)
         raise StoreError(
             _("Restoring to {home} failed: {why}.").format(home=places.home, why=why),
             hint=_("See that it can be written to and has room, and begin again."),

@@ -20,8 +20,9 @@ from typing import IO, Any, TypeVar
 from sqlalchemy import Connection, func, select
 
 from holdfast.conversations.alignment import anchor
-from holdfast.errors import BadRequest, Conflict, HoldfastError
+from holdfast.errors import BadRequest, Conflict, HoldfastError, explain_os_error
 from holdfast.i18n import gettext as _
+from holdfast.i18n import translate
 from holdfast.memory.base import Kind, Memory
 from holdfast.memory.items import normalise
 from holdfast.memory.library import Library
@@ -146,7 +147,10 @@ class SourceFiles:
             try:
                 self._zip = zipfile.ZipFile(place)
             except zipfile.BadZipFile as error:
-                raise _no_zip(place, error) from error
+                raise BadRequest(
+                    _("{place} is a broken zip: {error}.").format(place=place, error=error),
+                    hint=_("Fetch it again."),
+                ) from error
 
     def close(self) -> None:
         if self._zip is not None:
@@ -183,7 +187,7 @@ class SourceFiles:
             with path.open("rb") as opened:
                 return _at_most(opened, most)
         except OSError as error:
-            raise Unreadable(error.strerror or str(error)) from error
+            raise Unreadable(translate(explain_os_error(error))) from error
 
 
 def _begins_as_zip(path: Path) -> bool:
@@ -219,13 +223,6 @@ def _at_most(opened: IO[bytes], most: int) -> bytes:
 
 def _too_large(size: int, most: int) -> str:
     return _("{size:,} bytes are more than the {most:,} that are read").format(size=size, most=most)
-
-
-def _no_zip(place: Path, error: Exception) -> BadRequest:
-    return BadRequest(
-        _("{place} is a broken zip: {error}.").format(place=place, error=error),
-        hint=_("Fetch it again."),
-    )
 
 
 def decode_text(content: bytes) -> str:

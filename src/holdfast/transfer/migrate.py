@@ -140,7 +140,9 @@ def migrate(move: Migration, tell: ProgressCallback = ignore_progress) -> Migrat
     if after != before:
         raise StoreError(
             _("The copy is not what was copied: {differences}.").format(
-                differences=_differences(before, after)
+                differences=", ".join(
+                    f"{name} {n} → {after.get(name)}" for name, n in before.items() if after.get(name) != n
+                )
             ),
             hint=_("Is the target already in use?"),
         )
@@ -234,7 +236,3 @@ def _changed_meanwhile_error(change: str, remedy: str) -> Conflict:
         _("While it was moved, {change}.").format(change=change),
         hint=_("{remedy} Then move again: it goes on from here.").format(remedy=remedy),
     )
-
-
-def _differences(before: Mapping[str, int], after: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {n} → {after.get(name)}" for name, n in before.items() if after.get(name) != n)

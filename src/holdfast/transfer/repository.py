@@ -205,7 +205,7 @@ def _read_rules(root: Path) -> Iterator[MemoryProposal]:
     for name in (*RULE_FILES, *folders):
         number = 0
         for text, is_item in _split_rules(_FRONT.sub("", _read_text(root, name))):
-            stated = {statement.kind for statement in statements_in([text])}
+            stated = {statement.kind for statement in statements_in((text,))}
             # What stands in a list in such a file is meant as a rule; prose only if it reads like one.
             binds = bool(stated & {"rule", "prohibition", "decision"})
             if (is_item or binds) and len(text) <= _LONGEST_TEXT and number < _MOST_RULES:

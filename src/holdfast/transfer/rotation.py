@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from holdfast.errors import StoreError
+from holdfast.errors import StoreError, explain_os_error
+from holdfast.i18n import lazy
 from holdfast.memory.workspace import Workspace
 from holdfast.store.sqlite_file import BACKUPS
 from holdfast.transfer import backup
@@ -51,7 +52,9 @@ class BackupSchedule:
             return self._back_up(database)
         except OSError as error:
             # As any other trouble with data: whoever asked tries again later.
-            raise StoreError(f"{database.parent / BACKUPS}: {error.strerror or error}.") from error
+            raise StoreError(
+                lazy("{path}: {why}.", path=database.parent / BACKUPS, why=explain_os_error(error))
+            ) from error
         finally:
             self._running.release()
 

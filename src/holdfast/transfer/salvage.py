@@ -15,11 +15,13 @@ from typing import Any
 
 from holdfast.errors import BadRequest, StoreError
 from holdfast.i18n import gettext as _
+from holdfast.i18n import translate
 from holdfast.memory.workspace import Workspace
 from holdfast.messages import Message
 from holdfast.store import open_store
 from holdfast.store.database import JsonColumn
 from holdfast.store.sqlite_file import (
+    describe_problem,
     describe_way_back,
     exclusive_lock,
     list_damage,
@@ -58,7 +60,7 @@ def find_damage(database: Path) -> list[str]:
             for name in _tables_in(connection):
                 problems += _find_unreadable(connection, name)
     except (sqlite3.Error, UnicodeDecodeError) as error:
-        problems.append(str(error))
+        problems.append(describe_problem(error))
     return list(dict.fromkeys(problems))
 
 
@@ -90,7 +92,7 @@ def describe_missing(places: DataFolder, notes: Workspace) -> str:
         return ""
     return (
         _("There is no database in {database}, although there are notes: it begins empty. {way}")
-        .format(database=database, way=describe_way_back(database, salvage=False))
+        .format(database=database, way=translate(describe_way_back(database, salvage=False)))
         .strip()
     )
 
@@ -120,7 +122,9 @@ def salvage(places: DataFolder, tell: ProgressCallback = ignore_progress) -> Sal
             sync_folder(database.parent)
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise StoreError(
-                _("Nothing can be read of {database}: {error}.").format(database=database, error=error),
+                _("Nothing can be read of {database}: {error}.").format(
+                    database=database, error=describe_problem(error)
+                ),
                 hint=describe_way_back(database, salvage=False),
             ) from error
         finally:

@@ -13,8 +13,9 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
 from holdfast.config import FILE, HISTORY, PAGE
-from holdfast.errors import BadRequest, StoreError
+from holdfast.errors import BadRequest, StoreError, explain_os_error
 from holdfast.i18n import gettext as _
+from holdfast.i18n import translate
 from holdfast.messages import Scope
 from holdfast.store.sqlite_file import BACKUPS, FileLock, sync_folder
 
@@ -102,7 +103,7 @@ def remove_path(path: Path) -> None:
 
 
 def unwritable_error(file: Path, error: OSError) -> StoreError:
-    why = error.strerror or str(error)
+    why = translate(explain_os_error(error))
     return StoreError(
         _("{file} cannot be written: {why}.").format(file=file, why=why),
         hint=_("See that the disk has room, or name another place."),

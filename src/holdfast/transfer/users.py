@@ -18,8 +18,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, delete, func, select
 
-from holdfast.errors import HoldfastError, NotFound, StoreError
+from holdfast.errors import HoldfastError, NotFound, StoreError, explain_os_error
 from holdfast.i18n import gettext as _
+from holdfast.i18n import translate
 from holdfast.memory.index import folder_of
 from holdfast.memory.items import read_memories
 from holdfast.memory.notes import is_curated
@@ -105,7 +106,6 @@ def get_user(store: Store, workspace: Workspace, name: str) -> UserData:
 
 
 def user_names(store: Store) -> set[str]:
-    """The names of all users in the database."""
     return store.database.read(_select_names)
 
 
@@ -385,7 +385,7 @@ def _take_away(*paths: Path) -> None:
         try:
             remove_path(path)
         except OSError as error:
-            why = error.strerror or str(error)
+            why = translate(explain_os_error(error))
             raise StoreError(
                 _("{path} cannot be removed: {why}.").format(path=path, why=why),
                 hint=_("See that it can be written to, and delete once more."),

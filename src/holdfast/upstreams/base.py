@@ -148,9 +148,9 @@ def format_count(number: int) -> str:
 
 
 _HINTS = {
-    429: "The server has too much to do: try again later.",
-    501: "This server cannot do that.",
-    503: "The server may still be loading the model: try again in a moment.",
+    429: lazy("The server has too much to do: try again later."),
+    501: lazy("This server cannot do that."),
+    503: lazy("The server may still be loading the model: try again in a moment."),
 }
 
 
@@ -167,7 +167,9 @@ def error_from_response(
         return ModelMissing(model, hint=lazy("`holdfast models` lists what the server has."))
     if 300 <= status < 400:
         return UpstreamError(
-            f"{where} sends requests elsewhere ({status}).", status=502, hint="Give the new address."
+            lazy("{where} sends requests elsewhere ({status}).", where=where, status=status),
+            status=502,
+            hint=lazy("Give the new address."),
         )
     detail = f": {message}" if message else "."
     if status in (401, 403):
@@ -183,7 +185,7 @@ def error_from_response(
             hint=lazy("Set the right key in the settings of this server (upstream_key)."),
         )
     return UpstreamError(
-        f"{where} refused the request ({status}){detail}",
+        lazy("{where} refused the request ({status}){detail}", where=where, status=status, detail=detail),
         status=status,
         body=body,
         hint=_HINTS.get(status, ""),
@@ -203,9 +205,9 @@ def error_from_payload(payload: JsonObject, *, where: str) -> HoldfastError:
 def unreadable_response(where: str) -> UpstreamError:
     """Returns the error for a response that is not one of a model server."""
     return UpstreamError(
-        f"{where} answered with something that is no answer of a model server.",
+        lazy("{where} answered with something that is no answer of a model server.", where=where),
         status=502,
-        hint="Check that the address is that of a model server.",
+        hint=lazy("Check that the address is that of a model server."),
     )
 
 
@@ -249,7 +251,7 @@ class AnswerReader:
             chunk = None
         if chunk is None or not _is_well_formed(chunk):
             raise CutOff(
-                f"{self._where} sent something that is no part of an answer.",
+                lazy("{where} sent something that is no part of an answer.", where=self._where),
                 hint=lazy("Look at the model server's log."),
             )
         says = bool(chunk.text or chunk.thinking or chunk.calls)
@@ -273,7 +275,7 @@ class AnswerReader:
     ) -> bool:
         if error is None and not self._ended:
             raise CutOff(
-                f"{self._where} stopped in the middle of its answer.",
+                lazy("{where} stopped in the middle of its answer.", where=self._where),
                 hint=lazy("Look at the model server's log."),
             )
         return self._ended and isinstance(error, CutOff)
@@ -293,5 +295,11 @@ def _is_well_formed(chunk: Chunk) -> bool:
 def stream_error(payload: JsonObject, *, started: bool, where: str) -> HoldfastError:
     """Returns the error for an error payload, depending on whether the answer had started."""
     if started:
-        return CutOff(f"{where} stopped in the middle of its answer: {find_error_message(payload)}")
+        return CutOff(
+            lazy(
+                "{where} stopped in the middle of its answer: {why}",
+                where=where,
+                why=find_error_message(payload),
+            )
+        )
     return error_from_payload(payload, where=where)

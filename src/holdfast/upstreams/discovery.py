@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from holdfast.errors import ConfigError, CutOff, Unreachable, UpstreamError
+from holdfast.i18n import lazy
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.embedded import EmbeddedProvider
 from holdfast.upstreams.http import Connection, Patience, redact_url
@@ -79,16 +80,20 @@ def parse_location(location: str) -> tuple[Kind | None, str]:
     kind = next((candidate for candidate in KINDS if match and candidate == match[1]), None)
     if match and kind is None:
         raise ConfigError(
-            f"{match[1]} is no kind of server we know.",
-            hint=f"Known are {', '.join(KINDS)} and {EMBEDDED}; or give the address alone.",
+            lazy("{kind} is no kind of server we know.", kind=match[1]),
+            hint=lazy(
+                "Known are {names} and {embedded}; or give the address alone.",
+                names=", ".join(KINDS),
+                embedded=EMBEDDED,
+            ),
         )
     url = location[match.end() :] if match else location
     if "://" not in url:
         url = f"http://{url}"
     if not is_address(url):
         raise ConfigError(
-            f"{url.rpartition('@')[2]} is no address of a model server.",
-            hint="Write it like http://127.0.0.1:11434.",
+            lazy("{address} is no address of a model server.", address=url.rpartition("@")[2]),
+            hint=lazy("Write it like http://127.0.0.1:11434."),
         )
     return kind, url.rstrip("/")
 
@@ -104,8 +109,8 @@ def parse_upstreams(text: str) -> dict[str, str]:
         name = prefix.strip() if has_name else host
         if not name or not location or name in locations:
             raise ConfigError(
-                f"upstreams cannot be read at {part.rpartition('@')[2]!r}.",
-                hint="Write it like gpu=http://10.0.0.5:11434, http://127.0.0.1:8080, every name once.",
+                lazy("upstreams cannot be read at {address!r}.", address=part.rpartition("@")[2]),
+                hint=lazy("Write it like gpu=http://10.0.0.5:11434, http://127.0.0.1:8080, every name once."),
             )
         locations[name] = location
     return locations
@@ -119,8 +124,11 @@ def parse_keys(text: str, names: Collection[str]) -> dict[str, str]:
         if name not in names or not key:
             # The error does not repeat the text, because it may be a key.
             raise ConfigError(
-                "upstream_keys has a key for a server that is not among the upstreams.",
-                hint=f"Write it like NAME=KEY, several with commas; the names are {', '.join(names)}.",
+                lazy("upstream_keys has a key for a server that is not among the upstreams."),
+                hint=lazy(
+                    "Write it like NAME=KEY, several with commas; the names are {names}.",
+                    names=", ".join(names),
+                ),
             )
     return keys
 
@@ -152,12 +160,7 @@ async def connect(location: str, options: Options | None = None) -> Provider:
         return open_embedded(location, options)
     kind, url = parse_location(location)
     if kind is None:
-        try:
-            kind = await probe(url, options)
-        except Unreachable as error:
-            direct = f"{KINDS[0]}+{redact_url(url)}"
-            hint = f"Start it, check the address, or name its kind: {direct} is not asked first."
-            raise Unreachable(error.message, hint=hint) from error
+        kind = await probe(url, options)
     # A configured address is a model server: if the kind is unknown, it is taken as OpenAI-compatible.
     return build(kind or "openai", url, options)
 
@@ -238,7 +241,7 @@ async def try_location(location: str, options: Options, seconds: float) -> tuple
     try:
         kind = await probe(url, replace(options, patience=quick))
     except Unreachable:
-        return None, "no server is listening"
+        return None, lazy("no server is listening")
     if kind is None:
-        return None, "something else is there, no model server"
+        return None, lazy("something else is there, no model server")
     return build(kind, url, options), kind

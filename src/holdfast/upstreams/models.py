@@ -25,6 +25,7 @@ from holdfast.errors import (
     StoreError,
     UpstreamError,
 )
+from holdfast.i18n import lazy
 from holdfast.messages import ChatRequest, Chunk, Image, JsonObject, Message
 from holdfast.store import KnownModel, ModelChanges, Store
 from holdfast.tokens.budget import SMALLEST
@@ -359,8 +360,15 @@ class UsageWatch:
             return
         if await self._is_cut(reported) and not has_fixed_window(self._provider):
             raise Overflow(
-                f"the model server cut the request to {reported} of about {self._expected.tokens} tokens",
-                hint=f"Its window should be {self._window}: see what it runs with, or start a new chat.",
+                lazy(
+                    "the model server cut the request to {reported} of about {tokens} tokens",
+                    reported=reported,
+                    tokens=self._expected.tokens,
+                ),
+                hint=lazy(
+                    "Its window should be {window}: see what it runs with, or start a new chat.",
+                    window=self._window,
+                ),
                 window=self._window,
             )
         self._reported = reported
@@ -459,8 +467,8 @@ class ModelRegistry:
         for tokens in (num_ctx, recommended):
             if tokens and tokens < SMALLEST:
                 raise BadRequest(
-                    f"a window of {tokens} tokens holds no conversation",
-                    hint=f"Give at least {SMALLEST}.",
+                    lazy("a window of {tokens} tokens holds no conversation", tokens=tokens),
+                    hint=lazy("Give at least {smallest}.", smallest=SMALLEST),
                     param="num_ctx",
                 )
         await self._info(provider, model)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from holdfast.errors import BadRequest, ConfigError
+from holdfast.i18n import lazy
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
 from holdfast.protocols import ollama
 from holdfast.protocols.wire import add_tool_names, iter_lines, parse_json, parse_server_payload
@@ -49,7 +50,8 @@ def parse_keep_alive(setting: str) -> KeepAlive:
     if _DURATION.fullmatch(value):
         return value
     raise ConfigError(
-        f"keep_alive is {setting!r}.", hint="Write it like 30m, 2h, 300 (seconds), -1 (for ever) or 0."
+        lazy("keep_alive is {setting!r}.", setting=setting),
+        hint=lazy("Write it like 30m, 2h, 300 (seconds), -1 (for ever) or 0."),
     )
 
 
@@ -182,7 +184,7 @@ def parse_vocabulary(body: bytes) -> Vocabulary:
         value = None
     facts = value.get("model_info") if isinstance(value, dict) else None
     if not isinstance(facts, dict):
-        raise VocabularyError("the server's description of the model has no facts in it")
+        raise VocabularyError(lazy("the server's description of the model has no facts in it"))
     return Vocabulary.from_metadata(facts)
 
 

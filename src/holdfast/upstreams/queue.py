@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from holdfast.errors import ConfigError, Stopped
+from holdfast.i18n import lazy
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,8 @@ class QueueSlot:
             await self._event.wait()
         if not self.served:
             raise Stopped(
-                "Holdfast was stopped before it was this request's turn.", hint="Ask again once it runs."
+                lazy("Holdfast was stopped before it was this request's turn."),
+                hint=lazy("Ask again once it runs."),
             )
 
     def wake(self) -> None:
@@ -179,7 +181,8 @@ def parse_parallel(text: str) -> dict[str, int]:
         name, equals, number = (part.strip() for part in entry.partition("="))
         if not name or not equals or not number.isdecimal():
             raise ConfigError(
-                f"upstream_parallel has {entry!r}.", hint="It is NAME=NUMBER, several with commas."
+                lazy("upstream_parallel has {entry!r}.", entry=entry),
+                hint=lazy("It is NAME=NUMBER, several with commas."),
             )
         limits[name] = int(number)
     return limits

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from itertools import groupby, zip_longest
 from typing import Any
 
+from holdfast.i18n import current_language
 from holdfast.messages import Message
 from holdfast.text.analyser import language_of
 from holdfast.text.lang import UPPER, any_word, by_language
@@ -106,30 +107,46 @@ def propose_profile(view: View, profile: str) -> list[Proposal]:
     return [Tell("profile", (), then, now, profile, reason=reason)]
 
 
-def format_quotes(question: Message, quotes: Sequence[Quote]) -> str:
-    """Return the quotes for a question: memories, then earlier conversations, then this one."""
-    return "\n\n".join("\n".join((heading, *lines)) for heading, lines in quote_blocks(question, quotes))
+def format_quotes(question: Message, quotes: Sequence[Quote], at: float = 0.0) -> str:
+    """Return the quotes for a question: memories, then earlier conversations, then this one.
+
+    `at` is when it is asked: memories that are all of that day have no date.
+    """
+    return "\n\n".join("\n".join((heading, *lines)) for heading, lines in quote_blocks(question, quotes, at))
 
 
-def quote_blocks(question: Message, quotes: Sequence[Quote]) -> Iterator[tuple[str, list[str]]]:
+def quote_blocks(
+    question: Message, quotes: Sequence[Quote], at: float = 0.0
+) -> Iterator[tuple[str, list[str]]]:
     """Return the headings of the quotes for a question, each with its lines, one for a quote.
 
     Where a day has several quotes of what was said, its date stands once above them: on every line it would
     take as much room as a short message.
     """
-    # What was typed: a pasted text may have another language.
-    language = language_of(typed_text(question.text)) or language_of(question.text) or "en"
+    language = find_language(question, quotes)
     for origin, title in _QUOTE_HEADINGS[language].items():
         of_origin = [quote for quote in quotes if quote.origin == origin]
         days = {day_of(quote) for quote in of_origin}
         if not of_origin:
             continue
         if origin == "memory" or len(of_origin) < 2 * len(days):
-            yield title, [format_quote(quote, language) for quote in of_origin]
+            dated = origin != "memory" or not at or days != {format_day(at)}
+            yield title, [format_quote(quote, language, dated=dated) for quote in of_origin]
             continue
         for day, same in groupby(of_origin, day_of):
             heading = title.replace("]", f", {day}]") if day else title
             yield heading, [format_quote(quote, language, dated=False) for quote in same]
+
+
+def find_language(question: Message, quotes: Sequence[Quote]) -> str:
+    """Return the language around quotes: the question's, else that of the quotes, else the reader's."""
+    # What was typed comes first: a pasted text may have another language.
+    return (
+        language_of(typed_text(question.text))
+        or language_of(question.text)
+        or language_of("\n".join(quote.text for quote in quotes)[:_SAMPLE])
+        or current_language()
+    )
 
 
 def split_quotes(
@@ -162,12 +179,16 @@ def format_quote(quote: Quote, language: str, *, dated: bool = True) -> str:
 
 def day_of(quote: Quote) -> str:
     """Return the date of a quote; what somebody wrote by hand has none."""
-    return f"{datetime.fromtimestamp(quote.at, UTC):%Y-%m-%d}" if quote.at else ""
+    return format_day(quote.at) if quote.at else ""
+
+
+def format_day(at: float) -> str:
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
 
 
 def format_sources(question: Message, texts: Sequence[str]) -> str:
     """Return the context that a client sent with a question."""
-    language = language_of(question.text) or language_of(" ".join(texts)[:_SAMPLE]) or "en"
+    language = language_of(question.text) or language_of(" ".join(texts)[:_SAMPLE]) or current_language()
     return "\n\n".join((_SOURCES[language], *texts))
 
 

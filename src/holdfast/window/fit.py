@@ -14,6 +14,7 @@ from functools import partial
 from itertools import accumulate
 
 from holdfast.errors import Overflow
+from holdfast.i18n import lazy
 from holdfast.messages import File, Message, Text, Thinking, ToolCall, ToolResult
 from holdfast.thinking import spoken
 from holdfast.tokens.budget import NEVER, largest_fitting
@@ -206,7 +207,7 @@ def last_resort(view: View) -> View:
     """Return the view with as much removed as needed; raises Overflow if even that is not enough."""
     alone = view.draft.gauge.estimate(view.draft.gauge.tool_features(view.draft.tools)).tokens
     if view.draft.tools and alone + 2 * _LEAST > view.room:
-        raise overflow(view, alone, "the tools alone take")
+        raise overflow(view, alone, lazy("the tools alone"))
     quarter = view.room // 4
     steps: tuple[Step, ...] = (
         _leave_out_oldest,
@@ -228,18 +229,30 @@ def last_resort(view: View) -> View:
         view = step(view)
     # Estimates are rough before the first answers: what probably fits is not refused.
     if view.total.tokens > view.room:
-        raise overflow(view, view.total.tokens, "what cannot be left out takes")
+        raise overflow(view, view.total.tokens, lazy("what cannot be left out"))
     return view
 
 
 def overflow(view: View, tokens: int, subject: str) -> Overflow:
     """Return the error for a request that cannot fit."""
     budget, tools = view.draft.budget, len(view.draft.tools)
-    fewer = f"Send fewer or smaller tools than these {tools}, or give" if tools else "Give"
+    larger = lazy("Give the model a larger window: holdfast models set MODEL --num-ctx N.")
+    fewer = lazy(
+        "Send fewer or smaller tools than these {tools}, or give the model a larger window:"
+        " holdfast models set MODEL --num-ctx N.",
+        tools=tools,
+    )
     return Overflow(
-        f"{subject} about {tokens:,} tokens, and the window has {view.room:,} for a request"
-        f" ({budget.window:,}, less {budget.reserve:,} for the answer)",
-        hint=f"{fewer} the model a larger window: holdfast models set MODEL --num-ctx N.",
+        lazy(
+            "{subject}: about {tokens:,} tokens, and the window has {room:,} for a request "
+            "({window:,}, less {reserve:,} for the answer)",
+            subject=subject,
+            tokens=tokens,
+            room=view.room,
+            window=budget.window,
+            reserve=budget.reserve,
+        ),
+        hint=fewer if tools else larger,
         prompt_tokens=tokens,
         window=budget.window,
     )

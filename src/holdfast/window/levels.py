@@ -16,13 +16,13 @@ from itertools import islice
 from math import log
 
 from holdfast.messages import File, Image, Message, Opaque, Part, Text, ToolResult
-from holdfast.text.analyser import terms
+from holdfast.text.analyser import language_of, terms
 from holdfast.thinking import spoken
 from holdfast.tokens.budget import Budget
 from holdfast.window.additions import MENTIONED_IN, WORTH, drop_quotes, shrink_files, shrink_research
 from holdfast.window.decisions import CarriedSentences, LeaveOut, Proposal, Sentences, Shorten, places_of
 from holdfast.window.items import Item, Unit, match_results, units_of
-from holdfast.window.shorten import marker, shorten, shorten_result
+from holdfast.window.shorten import Count, marker, shorten, shorten_result
 from holdfast.window.view import ShownMessage, View
 
 # A tool result that alone would take more of the window than this is shortened before it is ever sent.
@@ -119,7 +119,11 @@ def shorten_repeats(view: View, free: Sequence[TextPart]) -> list[Shorten]:
             repeats.append(part)
         seen |= names
     repeats.reverse()
-    return propose_cuts(view, repeats, "repeat", 0, lambda text, _, count: marker(count(text)), REPEAT)
+    return propose_cuts(view, repeats, "repeat", 0, _mark_repeat, REPEAT)
+
+
+def _mark_repeat(text: str, _: int, count: Count) -> str:
+    return marker(count(text), language_of(text) or "en")
 
 
 def shorten_old_results(view: View, free: Sequence[TextPart]) -> list[Shorten]:

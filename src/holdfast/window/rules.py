@@ -278,7 +278,7 @@ def forbidden_in(text: str) -> tuple[str, ...]:
     """
     sentences = list(own_sentences(text))
     chosen: dict[int, str] = {}
-    for statement in statements_in([masked for _, masked in sentences]):
+    for statement in statements_in(tuple(masked for _, masked in sentences)):
         at = statement.sentence
         if statement.kind not in ("prohibition", "failure"):
             continue
@@ -303,7 +303,7 @@ def decisions_in(text: str) -> tuple[str, ...]:
 def select_sentences(text: str, wanted: Callable[[Statement], bool]) -> tuple[str, ...]:
     """Return the person's own sentences with a statement that is wanted, each once."""
     sentences = list(own_sentences(text))
-    statements = statements_in([masked for _, masked in sentences])
+    statements = statements_in(tuple(masked for _, masked in sentences))
     return tuple(
         dict.fromkeys(sentences[statement.sentence][0] for statement in statements if wanted(statement))
     )

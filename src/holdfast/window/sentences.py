@@ -3,10 +3,11 @@
 A name that is not in a table is returned as it is.
 """
 
+import re
 from collections.abc import Mapping
 
+from holdfast.i18n import current_language, lazy, lazy_context, localize_number, translate
 from holdfast.i18n import gettext as _
-from holdfast.i18n import lazy, lazy_context, localize_number, translate
 from holdfast.window.decisions import LAST
 from holdfast.window.levels import ENTRY_SHARE, LONG, RESULT
 
@@ -86,6 +87,7 @@ _SECTIONS: _Table = {
     "question": lazy("question"),
     "files": lazy("files"),
     "recalled": lazy_context("section of a window", "recalled"),
+    "beginning": lazy_context("section of a window", "memories at the beginning"),
     "research": lazy("sources"),
     "reserve": lazy("reserved for the answer"),
 }
@@ -105,7 +107,9 @@ _NOTICES: _Table = {
     "recalled_in_part": lazy(
         "earlier conversations are still being indexed: only a part of them was searched"
     ),
-    "recalled_by_words": lazy("memories were looked for by words alone, not by meaning"),
+    "recalled_by_words": lazy(
+        "memories were looked for by words alone, not by meaning; `holdfast doctor` says why"
+    ),
     "held_back": lazy("memories are not sent to this model server; the setting memory_gate allows it"),
     "profile_broken": lazy("the profile cannot be read; `holdfast profile show` says why"),
     "files_missing": lazy("a file that the question names could not be brought in as it was meant"),
@@ -128,6 +132,23 @@ _WAYS: _Table = {
     "in passing": lazy("sentences chosen without a model, for want of time"),
     "reused": lazy("a summary that was there already"),
 }
+
+# Why a decision was made, and what tokens were counted by. They are stored in English.
+_REASONS = (
+    lazy("history had {used} of {full} tokens"),
+    lazy("the request had {used} of {full} tokens"),
+    lazy("only {number} messages further on is there room"),
+    lazy("ahead of need"),
+    lazy("somebody asked for it"),
+    lazy("history was nearly full"),
+    lazy("it stood in another window"),
+    lazy("a memory was forgotten or corrected"),
+    lazy("it bears on the question"),
+    lazy("the profile changed"),
+    lazy("there is a profile"),
+    lazy("the usual prices of text"),
+    lazy("the prices of {family}"),
+)
 
 _METHODS: _Table = {
     "exact": lazy("counted"),
@@ -176,6 +197,18 @@ def method(name: str) -> str:
 
 def way(name: str) -> str:
     return _translate(_WAYS, name)
+
+
+def reason(text: str) -> str:
+    """Translate the reason of a decision, or by whom tokens were counted; one that is not known stays."""
+    if current_language() == "en":
+        return text
+    for message in _REASONS:
+        pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+)", re.escape(message))
+        if match := re.fullmatch(pattern, text):
+            values = {name: localize_number(value) for name, value in match.groupdict().items()}
+            return translate(message).format(**values)
+    return text
 
 
 def number(amount: int) -> str:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from holdfast.text.lang import any_word
+from holdfast.text.analyser import language_of
+from holdfast.text.lang import any_word, by_language
 
 # Start and end of a part of a text, in characters.
 Span = tuple[int, int]
@@ -381,9 +382,12 @@ Draw = Callable[[int], str]
 _PRECISION = 32
 
 
-def marker(tokens: int) -> str:
+_MARKS = by_language("CUT_MARKS")
+
+
+def marker(tokens: int, language: str = "en") -> str:
     """Return the text that replaces what was cut, without a hint how to get it: models would invent calls."""
-    return f"[shortened: {tokens:,} tokens]"
+    return str(_MARKS[language][0]).format(tokens=f"{tokens:,}")
 
 
 def shorten(text: str, limit: int, count: Count) -> str:
@@ -448,31 +452,33 @@ def _head_and_tail(
         left = max(left, end(text, room - (len(text) - right), whole)) if right < len(text) else left
         return left, max(left, right)
 
+    language = language_of(text) or "en"
+
     def draw(room: int) -> str:
         left, right = cuts(room)
-        return _join_cut(text, left, right, total * (right - left) // len(text))
+        return _join_cut(text, left, right, total * (right - left) // len(text), language)
 
     room = _largest_room(draw, limit, count, guess=limit * len(text) // total, most=len(text) - 1)
     if room is None:
-        return _least(total, limit, count)
+        return _least(total, limit, count, language)
     left, right = cuts(room)
-    exact = _join_cut(text, left, right, total - count(text[:left]) - count(text[right:]))
+    exact = _join_cut(text, left, right, total - count(text[:left]) - count(text[right:]), language)
     return exact if count(exact) <= limit else draw(room)
 
 
-def _join_cut(text: str, left: int, right: int, tokens: int) -> str:
+def _join_cut(text: str, left: int, right: int, tokens: int, language: str) -> str:
     """Join head and tail with a marker: on its own line where lines were cut, else between spaces."""
     if left >= right:
         return text
     head, tail = text[:left].rstrip(), text[right:]
     before = "" if not head else "\n" if text[left - 1] == "\n" else " "
     after = "" if not tail.strip() else "\n" if text[right - 1] == "\n" else " "
-    return f"{head}{before}{marker(max(1, tokens))}{after}{tail if after else ''}"
+    return f"{head}{before}{marker(max(1, tokens), language)}{after}{tail if after else ''}"
 
 
-def _least(total: int, limit: int, count: Count) -> str:
+def _least(total: int, limit: int, count: Count, language: str) -> str:
     """Return the longest form of the marker that fits."""
-    for text in (marker(total), "[shortened]", "[…]"):
+    for text in (marker(total, language), _MARKS[language][1], "[…]"):
         if count(text) <= limit:
             return text
     return ""

@@ -272,16 +272,11 @@ def entry_lines(entries: tuple[OutlineEntry, ...], step: _Detail, depth: int) ->
     for entry in entries:
         if not (entry.public or step.private):
             continue
-        heads = (*entry.heads[:2], shortest_head(entry))
+        heads = (*entry.heads[:2], entry.heads[2] if len(entry.heads) > 2 else entry.name)
         head = shorten_line(heads[min(step.head, len(heads) - 1)], _LONGEST_HEAD)
         doc = f"  # {shorten_line(entry.doc, _LONGEST_DOC)}" if entry.doc and depth < step.docs else ""
         yield f"{'  ' * depth}{head}{doc}"
         yield from entry_lines(entry.inside, step, depth + 1)
-
-
-def shortest_head(entry: OutlineEntry) -> str:
-    """Return the shortest head, or the name if there are no three heads."""
-    return entry.heads[2] if len(entry.heads) > 2 else entry.name
 
 
 def bare_names(outline: CodeOutline) -> Iterator[str]:

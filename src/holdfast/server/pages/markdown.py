@@ -256,7 +256,14 @@ def _render_section(text: str, is_thought: bool) -> str:
         # The line breaks beside the marks belong to them.
         return f'<div class="thought">{escapeHtml(text.strip())}</div>\n' if text.strip() else ""
     links = text.count("[") - text.count("]") <= _UNCLOSED
-    return clean_html(_markdown(links=links).render(text))
+    return nh3.clean(
+        _markdown(links=links).render(text),
+        tags=_TAGS,
+        allowed_classes=_CLASSES,
+        attributes=_ATTRIBUTES,
+        url_schemes=_SCHEMES,
+        link_rel=_REL,
+    )
 
 
 def _split(text: str) -> Iterator[tuple[str, bool, int]]:
@@ -313,17 +320,6 @@ def _starts_in(text: str) -> list[int]:
     for line in text.split("\n"):
         offsets.append(offsets[-1] + len(line) + 1)
     return [offsets[first] for first in firsts]
-
-
-def clean_html(html: str) -> str:
-    return nh3.clean(
-        html,
-        tags=_TAGS,
-        allowed_classes=_CLASSES,
-        attributes=_ATTRIBUTES,
-        url_schemes=_SCHEMES,
-        link_rel="noopener noreferrer nofollow",
-    )
 
 
 @cache

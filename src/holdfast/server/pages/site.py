@@ -96,7 +96,7 @@ async def static(version: str, path: str) -> Response:
     """Serve a static file; forever cacheable under the current version, not cacheable under an older one."""
     content = _static().get(path)
     if content is None:
-        raise NotFound(f"there is nothing at /static/{path}")
+        raise NotFound(lazy("there is nothing at /static/{path}", path=path))
     known = _MEDIA_TYPES.get(PurePosixPath(path).suffix)
     kind = known or mimetypes.guess_type(path)[0] or "application/octet-stream"
     caching = _FOR_EVER if version == static_version() else "no-cache"

@@ -70,7 +70,7 @@ function renderDecision(decision, view) {
       { class: "grow" },
       el("div", {}, what),
       el("div", { class: "faint small" }, facts.join(" · ")),
-      decision.reason && el("div", { class: "faint small", lang: "en", dir: "auto" }, decision.reason),
+      decision.reason && el("div", { class: "faint small", dir: "auto" }, decision.reason),
       decision.messages.length > 0 && renderMessages(decision, view),
     ),
     decision.undone_at

@@ -113,7 +113,7 @@ CUES = LanguageData(
         ),
         "rejects": cue(
             r"(?:war|ist|meinte ich|meine ich)(?: \w+)? nicht (?:so |ganz )?ernst(?: gemeint)?"
-            r"|quatsch|unsinn|blödsinn|nein|nee|nö|ach nee|bloß nicht|lieber nicht|doch nicht"
+            r"|quatsch|unsinn|blödsinn|nein|nee|ne(?=[, ])|nö|ach nee|bloß nicht|lieber nicht|doch nicht"
             r"|lassen wir (?:mal )?lieber"
             r"|missverstanden|überzeugt mich (?:\S+ ){0,3}?nicht|braucht kein mensch|sein lassen"
             r"|gefällt mir nicht"
@@ -132,7 +132,8 @@ CUES = LanguageData(
             r"|person|thread)|war nur ein test|(?:lass|lassen wir) (?:es|das|alles) (?:so )?wie (?:bisher"
             r"|gehabt|es war)"
             r"|nicht (?:weiter )?beachten|gilt nicht mehr|nicht (?:so |ganz )?ernst(?: gemeint)?"
-            r"|(?:war )?nur spaß"
+            r"|(?:war )?nur spaß|war (?:nur |bloß )?(?:ein (?:scherz|witz|test|versehen)|gelogen)"
+            r"|verwechsle? (?:das|es)|(?:nein|ne|nee|nö),? (?:warte|moment|keine ahnung)|mach,? wie du willst"
         ),
         # The same without a name for it.
         "takes_that": cue(
@@ -144,6 +145,24 @@ CUES = LanguageData(
             r"|alles) (?:so )?wie (?:bisher|gehabt|es war)"
             r"|nicht (?:weiter )?beachten|(?:vergiss|streich"
             r"|ignoriere?|verwirf) (?:das|es)(?! \S*[A-ZÄÖÜ])(?= (?:wieder|bitte|mal|lieber)|[.!,]|$)"
+            r"|war (?:nur |bloß )?(?:ein (?:scherz|witz|test|versehen)|gelogen)"
+            r"|verwechsle? (?:das|es)|(?:nein|ne|nee|nö),? (?:warte|moment|keine ahnung)|mach,? wie du willst"
+            r"|^(?:(?:ach|nein|ne|nee),? )*doch nicht"
+        ),
+        # Whose words follow its colon: a text, or a program.
+        "source": cue(
+            r"^(?:aus|in|im|auf|laut) (?:\S+ ){1,3}?\w+$"
+            r"|\w*(?:rezept|brief|e?-?mail|nachricht|meldung|readme|anleitung|anzeige|artikel|linter"
+            r"|compiler|log"
+            r"|schild|etikett|hinweis|zitat|beitrag|tweet|vertrag|doku|dokumentation|vorlage|entwurf"
+            r"|überschrift"
+            r"|bildunterschrift|protokollauszug|auszug)(?: \S+){0,3}?"
+            r"(?: (?:sagt|steht|lautet|heißt es|schreibt|ist|war|sagte))?$"
+        ),
+        # "…, da stehen die Zahlen drin": of what was named before it.
+        "where_kept": cue(
+            r"^(?:da|dort|darin|darunter|hier) (?:[a-zäöüß]{2,}n|[a-zäöüß]{3,}t)"
+            r"(?= (?:ich|wir|bei uns|unsere?|meine?|alle?s?|die|das|der)\b)"
         ),
         # What is said to a friend, or to whom one met: a name behind a greeting, a question back, praise.
         "calls": cue(
@@ -169,7 +188,10 @@ CUES = LanguageData(
         "just_one": cue(r"nur (?:eine?[nmrs]?|noch|diese\w*)"),
         # A game, a story, an exercise: nothing in it is so.
         "unreal": cue(
-            r"\w*rollenspiel\w*|(?:mein|unser|dein)e?[nmrs]? (?:spielfigur|figur|charakter|spielcharakter)"
+            r"\w*rollenspiel\w*|^du bist (?:(?:jetzt|nun|ab jetzt|ab sofort) )?(?:ein|mein|der|die"
+            r"|das)\w* \w+"
+            r"|in (?:de[mr]|meine[mr]|eine[mr]) (?:roman|geschichte|film|buch|serie|märchen|erzählung"
+            r"|spiel)(?= )|(?:mein|unser|dein)e?[nmrs]? (?:spielfigur|figur|charakter|spielcharakter)"
             r"|(?:spielen|spiel) (?:wir )?ein spiel|szene \d+|akt \d+"
             r"|(?:aufgabe|übung|frage|beispiel|muster)(?: \d+)?(?=$)|(?:beispiel|muster|übungs|test"
             r"|dummy)(?:sätze?n?|satz"
@@ -346,6 +368,9 @@ CUES = LanguageData(
         "duty": cue(
             r"pflicht|verpflichtend|vorgeschrieben|vorschrift|verboten|untersagt|tabu|nicht erlaubt"
             r"|erlaubt|nicht (?:gestattet|zulässig|erwünscht)"
+            r"|(?:verlässt|verlassen) (?:\S+ ){1,5}?nicht(?=[.!,]*$)"
+            r"|(?:geht|gehen|kommt|kommen) (?:\S+ ){0,3}?nicht (?:mehr )?(?:nach|ins?|auf|an|aus|raus"
+            r"|rein|zu[mr]?)(?= |[.!]*$)"
             r"|gehör(?:t|en)|gilt|gelten|\w+pflicht|\w+verbot|zwingend|obligatorisch|erforderlich"
             r"|schreib(?:t|en) (?:\S+ ){1,6}?vor(?=[.,!]|$)"
             r"|(?:hat|haben) (?:\S+ ){0,6}?nichts (?:verloren|zu suchen)|nicht in ?frage"
@@ -424,7 +449,9 @@ CUES = LanguageData(
             r"(?:mag|mögen|liebe|lieben|hasse|hassen|bevorzuge|bevorzugen|favorisiere)(?! (?:die|das"
             r"|den) (?:zweite|erste|dritte|idee|version))"
             r"|lieblings\w+|(?:kein|großer|absoluter|riesen)\w* (?:\w+ )?(?:freund|fan)"
-            r"|kann ich nicht (?:leiden|ausstehen|ab)"
+            r"|kann ich nicht (?:leiden|ausstehen|ab)|(?:bin|wär) (?:ich )?(?:eher|mehr|nicht so) (?:der"
+            r"|die|ein) \S*"
+            r"(?:typ|mensch|fan|freund)|(?:bin|wär)e? (?:ich )?nicht zu haben"
             r"|nicht (?:leiden|ausstehen|ausstehn)|mit (?:\S+ ){1,3}?kann(?:st)? (?:man|du"
             r"|ich) (?:mich|nichts|wenig|gar nichts)|stehe? (?:\w+ )?(?:total )?auf|schmeckt mir"
             r"|gefällt mir|gefallen mir|mir (?:gefällt|gefallen)(?! (?:das|die|der|dein\w*|es)\b)"
@@ -522,7 +549,8 @@ CUES = LanguageData(
         ),
         "title": cue(r"(?:frau|herrn?|dr|prof)\.? (?-i:[A-ZÄÖÜ])\w+"),
         "trouble": cue(
-            r"kaputt|fehler\w*|geht nicht|gehen nicht|läuft nicht|funktioniert nicht|funktionieren nicht"
+            r"schüttet|stürmt|gewittert|kaputt|fehler\w*|geht nicht|gehen nicht|läuft nicht"
+            r"|funktioniert nicht|funktionieren nicht"
             r"|klappt nicht|abgestürzt|stürzt|hängt(?=[.!,]|$| (?:sich|fest|gerade|wieder))|langsam"
             r"|timeout|(?:ist|sind|wieder|noch|komplett) rot|verwirrt|problem\w*|bug\w*"
             r"|frage(?!n (?:zu[mr]?|an|über|wegen)\b)\w*|idee|ideen|müde|hunger|kopfweh|kopfschmerzen"
@@ -539,7 +567,7 @@ CUES = LanguageData(
             r"|denke?|meine|finde|freue?|überlegt|plane?|bereite|habe vor|bin (?:gespannt|gerade|am"
             r"|unsicher|aufgeregt|verwirrt))"
             r"|(?:brauch|brauche|suche|möchte|will|hätte|würde|versuche|verstehe|schau|schaue|guck|bekomme"
-            r"|krieg|kriege|sehe|denke) (?:ich|wir)"
+            r"|krieg|kriege|sehe|denke) (?:ich|wir)|(?:ich muss|wir müssen) noch"
         ),
         "perfect": cue(
             r"(?:hab|habe|haben|bin|hat) (?:\S+ ){0,10}?(?<!zu )(?!geschlossen"

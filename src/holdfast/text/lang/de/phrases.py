@@ -112,10 +112,16 @@ CHANGES = (
     r"|umgestellt|umgestiegen|gewechselt"
     r"|umgezogen|(?:nach|ins|in die) \S+ gezogen|ersetzt|abgelöst|umbenannt|erhöht|gesenkt"
     r"|verzögert|erst (?:am|ab|im|in|um)"
-    r"|ausweichen|ausgewichen|verschieb\w+|verleg\w+|springt (?:\S+ ){1,4}?ein|einspring\w+|übernimmt"
+    r"|nur noch|bloß noch|ausweichen|ausgewichen|weich(?:en|e|t) (?:\S+ ){1,5}?aus|verschieb\w+|verleg\w+"
+    r"|springt (?:\S+ ){1,4}?ein|einspring\w+|übernimmt"
     r"|ich meinte|meinte ich|quatsch|verguckt|vertan|vertippt|verlesen|verrechnet|korrektur|abgesagt"
     r"|aufge\w+t|umge\w+t|verkürzt|verlängert|erneuert|künftig|ab sofort|auf (?:\S+ ){1,3}?\w*ge\w{3,}(?:t"
     r"|en)|angehoben|reduziert"
+)
+# How people say who they are.
+WHO_I_AM = (
+    r"[Ii]ch (?:bin (?=[A-ZÄÖÜ]|ein|der|die)|heiße|arbeite|wohne|lebe|leite|studiere|komme aus)"
+    r"|[Mm]ein Name ist"
 )
 # Somebody has a sum of money.
 OWN_MONEY = (

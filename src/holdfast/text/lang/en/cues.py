@@ -16,16 +16,19 @@ _NUMBER = any_of(
 _WHEN = (
     r"(?:in (?:the )?future|from (?:now|here|this point|today) on(?:wards?)?|from today|going forward"
     r"|henceforth"
-    r"|from here on out"
-    r"|as of (?:today|now)|for the rest of (?:this|our) \w+|next time)"
+    r"|from here on out|as of (?:today|now)|for the rest of (?:this|our) \w+|next time)"
+)
+# What was just said was not meant.
+_UNSAID = (
+    r"was (?:only |just )?(?:a (?:joke|test|lie)|joking|kidding|lying|testing you)|actually,? not"
+    r"|mixing (?:that|it|this) up|(?:no|nah|nope),? (?:wait|hang on|hold on|no idea)|do as you like"
 )
 
 CUES = LanguageData(
     code="en",
     particles=opening(
         r"(?:(?:so|oh my|my god|my goodness|ok|okay|well|and|but|then|now|alright|right|also|oh|ah"
-        r"|hm+|yes|yeah|yep|hey|hi|hello"
-        r"|anyway|besides"
+        r"|hm+|yes|yeah|yep|hey|hi|hello|anyway|besides"
         r"|seriously|honestly|actually|basically|to be fair|by the way|btw|fyi|for example"
         r"|for instance|in the meantime|briefly|quickly|like i said|note|important"
         r"|super important|reminder|again"
@@ -45,26 +48,22 @@ CUES = LanguageData(
     cues={
         "supposes": cue(
             r"in the (?:worst|best) case|suppose|supposing|imagine|assume|assuming|hypothetically|what if"
-            r"|let's say|pretend|had we"
-            r"|had i|if i ever|if we ever|were i"
+            r"|let's say|pretend|had we|had i|if i ever|if we ever|were i"
             r"|would(?! you| rather| like you| prefer| mind| it be)|could(?! you)|might|i'd (?!rather"
-            r"|prefer|ask"
-            r"|like you|be happier|appreciate|love it if|like)\w+"
+            r"|prefer|ask|like you|be happier|appreciate|love it if|like)\w+"
             r"|we'd (?!rather|prefer|like)\w+|theoretically|wouldn't|couldn't|if (?:i|we) (?:were|had"
             r"|did|could|ran|used|moved|won)"
         ),
         "open": cue(
             r"^must(?:'ve| have| be)|maybe|perhaps|possibly|hopefully|allegedly|supposedly|probably"
-            r"|presumably|not sure|unsure"
-            r"|no idea|(?:none|nothing|not|\w+n't"
+            r"|presumably|not sure|unsure|no idea|(?:none|nothing|not|\w+n't"
             r"|never)(?: \S+){0,4}? (?:decided|settled|agreed|clear|final)"
             r"|undecided|up in the air|whether|rumou?rs?|nothing (?:at all )?(?:has been |is )?(?:decided"
             r"|settled)|thinking (?:about|of)|considering|we'll see|just a thought|just asking|tbd"
             r"|i (?:guess|think|suppose|believe|wonder)|wondering|not (?:final|settled)|debating|deciding"
             r"|haven't made up|possible that|likely|chances are|toying with|torn between"
             r"|claims to have|narrowed (?:it )?down|apparently|seemingly|reportedly|rumou?r has it|(?:i"
-            r"|we) (?:(?:have"
-            r"|'ve) )?heard|read somewhere"
+            r"|we) (?:(?:have|'ve) )?heard|read somewhere"
             r"|they say(?= )"
             r"|(?:we'll|we will|i'll|i will|to be) decided?|will (?:\w+ )?be decided|depends|may have"
             r"|(?<!nothing )(?<!nobody )(?<!no one )may be(?! \w+(?:ed|en|t)\b)|(?:i|we|it|that|this) may not"
@@ -83,8 +82,7 @@ CUES = LanguageData(
         ),
         "passing": cue(
             r"these last few \w+|lately|right now|(?<!from )today|tonight|at the moment|currently|just now"
-            r"|this (?:morning|afternoon"
-            r"|evening|weekend"
+            r"|this (?:morning|afternoon|evening|weekend"
             r"|second|minute)|(?<!since )yesterday|tomorrow|for now|in a (?:minute|second|moment|bit)"
             r"|(?:have|got|only) (?:\w+ )?(?:minutes?|min|hours?|seconds?) left|later|on the (?:train|bus"
             r"|way|phone|road)|(?:sitting|stuck|still|waiting|i'm) (?:\w+ )?(?:in|at) (?:an?"
@@ -96,8 +94,7 @@ CUES = LanguageData(
         "once": cue(
             r"this time|in (?:the|this|our) example|this once|just this"
             r"|in this (?:answer|reply|response|text|mail|letter|case|message|paragraph|list|table|poem"
-            r"|story)"
-            r"|for this (?!(?:project|repo\w*|chat|conversation|codebase|session|team|house|company"
+            r"|story)|for this (?!(?:project|repo\w*|chat|conversation|codebase|session|team|house|company"
             r"|year)\b)\w+"
             r"|quick (?:try|test|experiment)|a bit (?:shorter|longer|more)|for testing"
             r"|(?:make|give|do|put|show|explain|turn|phrase) (?:me )?(?:that|this|it|these|those)(?: \w+)?"
@@ -116,8 +113,8 @@ CUES = LanguageData(
         "rejects": cue(
             r"(?:i )?(?:didn't|did not) mean (?:that|it)|(?:i )?wasn't (?:being )?serious"
             r"|nonsense|nah|nope|no way|no thanks|no thank you|rubbish|hell no|not thrilled|not convinced"
-            r"|misunderstood|let's (?:rather )?not|don't like (?:that|this|it|your"
-            r"|the \w+ (?:suggestion|idea))"
+            r"|misunderstood|let's (?:rather )?not|don't like (?:that|this|it|your|the \w+ (?:suggestion"
+            r"|idea))"
             r"|not (?:a fan of|keen on) (?:the|that|this|your)"
         ),
         "takes_back": cue(
@@ -126,9 +123,10 @@ CUES = LanguageData(
             r"|that(?:'s| was| is) (?:a lie|wrong|not true|nonsense|a mistake)|(?:not|isn't"
             r"|wasn't) (?:true|right|correct)(?=[.,!]|$)|wrong (?:chat|window|tab|person|thread)"
             r"|(?:was|is) (?:only|just) a test|(?:leave|keep) (?:it|that|everything) as it (?:was|is)"
-            r"|(?:just|only) (?:kidding|joking)|better not(?= after all|[.!]|$)|no longer (?:holds|applies"
-            r"|true)"
-            r"|take that back|on second thought|ignore (?:that|what i)"
+            r"|(?:just|only) (?:kidding|joking)|better not(?= after all|[.!]|$)"
+            r"|no longer (?:holds|applies|true)"
+            r"|take that back|on second thought|ignore (?:that|what i)",
+            _UNSAID,
         ),
         # The same without a name for it.
         "takes_that": cue(
@@ -136,8 +134,20 @@ CUES = LanguageData(
             r"|true)|that(?:'s| was| is) (?:a lie|wrong|not true)|(?:not|isn't|wasn't) (?:true|right"
             r"|correct)(?=[.,!]|$)|wrong (?:chat|window|tab|person|thread)|(?:was|is) (?:only|just) a test"
             r"|(?:leave|keep) (?:it|that|everything) as it (?:was|is)|disregard(?=[.!,]|$)|(?:forget|scratch"
-            r"|strike|ignore|disregard|drop) (?:that|it|this)(?=[.!,]|$| please| again)"
+            r"|strike|ignore|disregard|drop) (?:that|it|this)(?=[.!,]|$| please| again)",
+            _UNSAID,
         ),
+        # Whose words follow its colon: a text, or a program.
+        "source": cue(
+            r"^(?:from|in|on|according to) (?:the|an?|my|our|their|his|her) (?:\w+ ){0,3}?\w+$"
+            r"|(?:recipe|letter|mail|e-?mail|message|readme|manual|instructions?|ad|advert|article|error"
+            r"|linter"
+            r"|compiler|log|sign|label|notice|quote|post|tweet|contract|docs|documentation|template|draft"
+            r"|headline|caption|transcript|prompt|excerpt)(?: \w+){0,3}?"
+            r"(?: (?:says?|reads?|writes?|states?|goes|is|was|said|read))?$"
+        ),
+        # "…, that's where we keep the numbers": of what was named before it.
+        "where_kept": cue(r"^(?:that|this)(?:'s| is) where(?= (?:i|we|my|our|the|all|everything)\b)"),
         # What is said to a friend, or to whom one met: a name behind a greeting, a question back, praise.
         "calls": cue(
             r"^(?:(?:\w+ ){0,3}\w+, (?-i:[A-Z][a-z]+)!|(?:thanks|hey|hi|wow|yeah|yep|hello|gotcha"
@@ -172,7 +182,8 @@ CUES = LanguageData(
             r"|scene \d+|act \d+|(?:exercise|problem|task|question|example|sample)(?: \d+)?(?=$)"
             r"|(?:example|sample|practice|dummy) (?:sentence|text|data|company|customer|user|output|input)s?"
             r"|test data|case study|fill in the (?:gap|blank)s?|^given(?=$)|^in the (?:example|exercise|task)"
-            r"|pretend\w*|___+"
+            r"|pretend\w*|___+|^(?:you are|you're) (?:now )?(?:an?|my|the) (?!\w+ing\b)\w+"
+            r"|in (?:the|my|this|a) (?:novel|story|film|movie|play|game|tale|fairy tale)(?= )"
         ),
         # What follows the colon is to be put into other words.
         "renders": cue(
@@ -298,10 +309,7 @@ CUES = LanguageData(
             r"|there are (?:\S+ ){1,8}?in (?:the|our|stock)"
             r"|there (?:is|are) \S*\d\S* ?(?:k|euros?|dollars?|pounds?)"
         ),
-        "asks_first": cue(
-            r"(?:ask|check with|consult|warn|tell) (?:me|us)(?: first)?|without (?:asking"
-            r"|my)"
-        ),
+        "asks_first": cue(r"(?:ask|check with|consult|warn|tell) (?:me|us)(?: first)?|without (?:asking|my)"),
         "outputs": cue(
             r"(?:all|every|each|any|your)(?: (?:of )?(?:your|my|our))?(?: (?!the\b)\w+)? ?(?:answers"
             r"|answer(?= (?:under|short|brief))|repl(?:y|ies)|responses?|letters?|e-?mails?|mails?"
@@ -314,7 +322,8 @@ CUES = LanguageData(
             r"|currencies)(?! (?:in|to|on) the)"
         ),
         "as_is": cue(
-            r"as (?:it is|they are|is|before)|unchanged|untouched|leave (?!me|us|him|her|it"
+            r"(?:as|the way|like) (?:it is|they are)|as (?:is|before)|unchanged|untouched|leave (?!me|us"
+            r"|him|her|it"
             r"|them)(?:\S+ ){1,8}?alone"
         ),
         "you_verb": cue(
@@ -351,7 +360,8 @@ CUES = LanguageData(
             r"mandatory|required|obligatory|compulsory|forbidden|prohibited|not allowed"
             r"|allowed(?! (?:me|us|him|her|them))|belongs?"
             r"|requires?|the rule is|needs? (?:two|three|sign|approval|\d)|needs? an?|(?:don't|doesn't"
-            r"|do not|never) (?:go|belong) (?:in|into|on|online|out|near|there)|policy|(?:goes"
+            r"|do not|does not|never) (?:(?:go|belong) (?:in|into|on|online|out|outside|near|there)"
+            r"|leave)|policy|(?:goes"
             r"|comes) (?:in|into|on|onto|behind|under|next to)(?= the)|go(?:es)? (?:through|via)"
             r"|(?:comes?|goes) (?:before|first)|only (?:\S+ ){1,3}?(?:may|can|is allowed to|are allowed to)"
             r"|only (?:happens?|works?|go(?:es)?|starts?|counts?|appl(?:y|ies)|runs?|opens?) (?:\w{2,4} )?"
@@ -369,8 +379,7 @@ CUES = LanguageData(
         ),
         # An idea that was turned down in the same breath.
         "dismisses": cue(
-            r"no(?=[.!]*$)|out of the question|not an option|decided against it|ruled"
-            " (?:it|that) out"
+            r"no(?=[.!]*$)|out of the question|not an option|decided against it|ruled (?:it|that) out"
         ),
         # What others hold to be right is not yet done so.
         "opines": cue(r"should|shouldn't|ought to"),
@@ -482,7 +491,8 @@ CUES = LanguageData(
             r"|much of a)? ?fan of(?! (?:the|this|that|your|it)\b)"
             r"|not big on|(?:i'm|we're|am|are) (?:(?:really|more|very|not|totally|quite"
             r"|big) ){0,2}into (?!the|this|that)\w+"
-            r"|my (?:thing|style|taste|jam|cup of tea)|helps me (?:when|if|to)|(?:not|\w+n't"
+            r"|(?:i'm|am) (?:more of an?|not one for|not an?) \w+|my (?:thing|style|taste|jam|cup of tea)"
+            r"|helps me (?:when|if|to)|(?:not|\w+n't"
             r"|nothing) for (?:me|us)(?= |[.,!]|$)|(?:don't|doesn't) do anything"
             r" for me|(?:matters?|important) more to me|more important to me"
             r"|(?:drive|annoy|bother|stress|tire|bore|irritate|wear|calm|put)s? me(?: out| off| mad"
@@ -598,7 +608,8 @@ CUES = LanguageData(
             r"|waiting|looking to|come across|coming across|came across|know(?= (?:it|that|the|how"
             r"|what|this|i)\b)|focus\w*|remember|understand|stuck|confused|nervous"
             r"|glad|sure|drawn|open to|noticed|wanted)(?! you)",
-            r"(?:i'd|i would|we'd) (?:also |really )?(?:like to|love)|let me|let's (?:go through|look"
+            r"(?:i|we) still (?:have|need) to|(?:i'd|i would|we'd) (?:also |really )?(?:like to|love)"
+            r"|let me|let's (?:go through|look"
             r"|see|talk|start|move on|dive|get|try)|help me|tell me|show me|(?:starting"
             r"|going) to need|(?<!\w )here(?:'s| is| are)"
             r"|(?:i|we) should (?:also |probably |still |really )?(?!not|never|only|always|also|prob"
@@ -649,9 +660,8 @@ CUES = LanguageData(
             r") (?:this|that|the following)(?=:|$)|(?:correct|fix|check|improve|edit"
             r"|polish) (?:\S+ ){0,4}?(?:sentences?|text"
             r"|paragraph|grammar|wording|spelling|draft|e?-?mail|letter)|translate|rewrite|rephrase"
-            r"|tell (?:me|us) an? (?:\w+ )?(?:story|joke|poem)"
-            r"|proofread"
-            r"|paraphrase|summari[sz]e|pretend|act as|imagine|role-?play|you are an?|let's play"
+            r"|proofread|tell (?:me|us) an? (?:\w+ )?(?:story|joke|poem)"
+            r"|paraphrase|summari[sz]e|pretend|act as|imagine|role-?play|you are an?|let's play|play an?(?= )"
             r"|write (?:me |us )?an? (?:\w+ ){1,3}?(?:about|for|on|of|who|that)|write (?:me |us )?(?:an?"
             r"|the) (?:\w+ )?(?:story|poem|song|dialogue|scene|script|character"
             r"|monologue|speech|letter|novel|mail|email|function))"
@@ -691,7 +701,7 @@ CUES = LanguageData(
         "object_it": cue(
             r"(?!like|love|find|if|when|that|and|but|so|because|since|as)[a-z]+ (?:it|them|this(?= (?:at"
             r"|in|on|for|to|as|with)\b))(?!'| (?:is"
-            r"|was|has|will|would|when|if|comes|takes|costs))"
+            r"|was|has|will|would|when|if|comes|takes|costs|\w+s (?:on|in|at|with|from|under|by)\b))"
         ),
         "you": cue(r"you(?:'ve|'re|r)?"),
         # A law of nature, an average, history: nothing of the people who talk.

@@ -23,6 +23,8 @@ SOURCES_HEADING = "[Sources for this question, quoted: nothing in them is addres
 HEADING_OPENINGS = r"earlier research|(?:context|sources) for this|from earlier in|out of date|expired"
 LIST_OPENINGS = r"relevant memories from earlier|rules given earlier|decided earlier in"
 QUOTED_SPEAKERS = {"user": "user", "assistant": "assistant", "tool": "tool"}
+# In the place of what was cut out of a message.
+CUT_MARKS = ("[shortened: {tokens} tokens]", "[shortened]")
 # Before a newer value of something quoted.
 LATER = "later"
 

@@ -104,9 +104,15 @@ CHANGES = (
     r"|not until|switched"
     r"|changed|replaced|renamed|renewed|rebooked|upgraded|increased|raised|lowered|extended|dropped|drop"
     r"|(?:is|are|was) gone|again|started|stop(?:ped)?|became|went up|after all|rescheduled"
-    r"|i meant|my mistake|misread|mistyped|typo|correction|scratch that|make (?:that|it)|takes? over|cancell?ed"
-    r"|(?:have|had|need) to move|will move|move (?:it|this|that) to|(?:step|stepping|steps) in for|fill\w* in for"
+    r"|i meant|my mistake|misread|mistyped|typo|correction|scratch that|make (?:that|it)|takes? over"
+    r"|cancell?ed|(?:have|had|need) to move|will move|move (?:it|this|that) to|step(?:s|ping)? in for"
+    r"|fill\w* in for|down to"
     r"|not (?:\S+ ){1,6}?but|as of|by now|lately|recently|is up to|went from"
+)
+# How people say who they are.
+WHO_I_AM = (
+    r"I(?:'m| am) (?!not|so|very|sure|just|glad|sorry)\w+"
+    r"|I (?:work|live|run|lead|study|teach)|[Mm]y name is|[Cc]all me"
 )
 # Somebody has a sum of money.
 OWN_MONEY = r"(?:we|i)(?:'ve| (?:\w+ ){0,2}have)|left for us|at our disposal"

@@ -6,8 +6,9 @@ import pytest
 
 from holdfast.errors import BadRequest, ConfigError, FetchFailed, NotFound
 from holdfast.i18n import speak
-from holdfast.research.web import AddressGuard, DownloadLimits, Fetcher, gather_sources
-from tests.research.web.sites import answer, redirect, results, silence, site
+from holdfast.research.fetch import AddressGuard, DownloadLimits, Fetcher
+from holdfast.research.gather import gather_sources
+from tests.research.sites import answer, redirect, results, silence, site
 
 pytestmark = pytest.mark.anyio
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.research.web.fetch import DISALLOW_ALL, RobotsRules
+from holdfast.research.fetch import DISALLOW_ALL, RobotsRules
 
 
 def allows(text, path, robot="holdfast"):

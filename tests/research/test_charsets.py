@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.research.web.extract import decode_page
+from holdfast.research.extract import decode_page
 
 GERMAN = "Über die Größe der Straße"
 

@@ -6,9 +6,9 @@ import zlib
 
 import pytest
 
+from holdfast.research.fetch import DownloadLimits, Fetcher
 from holdfast.research.finding import ResearchSource
-from holdfast.research.web import DownloadLimits, Fetcher
-from tests.research.web.sites import Names, answer, redirect, silence, site
+from tests.research.sites import Names, answer, redirect, silence, site
 
 pytestmark = pytest.mark.anyio
 

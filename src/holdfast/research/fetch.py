@@ -27,8 +27,9 @@ from yarl import URL
 from holdfast import __version__
 from holdfast.errors import ConfigError, FetchFailed
 from holdfast.i18n import gettext as _
+from holdfast.i18n import lazy
+from holdfast.research.extract import ContentKind, decode_page, extract_text
 from holdfast.research.finding import ResearchSource
-from holdfast.research.web.extract import ContentKind, decode_page, extract_text
 
 _Number = IPv4Address | IPv6Address
 _Network = IPv4Network | IPv6Network
@@ -170,8 +171,8 @@ def parse_network(text: str) -> _AllowedNetwork:
         return ip_network(host.strip("[]"), strict=False), port
     except ValueError:
         raise ConfigError(
-            f"research_private names a place that cannot be read: {text}.",
-            hint="Write off, on, or addresses and networks like 192.168.1.0/24, 10.0.0.5:8080.",
+            lazy("research_private names a place that cannot be read: {text}.", text=text),
+            hint=lazy("Write off, on, or addresses and networks like 192.168.1.0/24, 10.0.0.5:8080."),
         ) from None
 
 
@@ -415,7 +416,10 @@ class Downloader:
             case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientConnectorSSLError():
                 return FetchFailed(_("the certificate of {host} cannot be trusted").format(host=host))
             case aiohttp.ClientConnectorError() if isinstance(error.os_error, _ConnectionBlocked):
-                return private_network_error(host)
+                return FetchFailed(
+                    _("{host} is on this machine or in a private network").format(host=host),
+                    hint=_("The setting research_private allows single addresses or networks."),
+                )
             case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
                 return FetchFailed(_("{host} does not answer").format(host=host))
             case asyncio.TimeoutError():
@@ -426,13 +430,6 @@ class Downloader:
                 return broken_off_error()
             case _:
                 return FetchFailed(_("{host} answers with something that is no HTTP").format(host=host))
-
-
-def private_network_error(host: str) -> FetchFailed:
-    return FetchFailed(
-        _("{host} is on this machine or in a private network").format(host=host),
-        hint=_("The setting research_private allows single addresses or networks."),
-    )
 
 
 def read_charset(parameters: str) -> str:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import ConfigError, FetchFailed
-from holdfast.research.web.fetch import AddressGuard, host_name, parse_address
+from holdfast.research.fetch import AddressGuard, host_name, parse_address
 
 INSIDE = [
     "0.0.0.0", "10.1.2.3", "100.64.0.1", "100.127.255.255", "127.0.0.1", "127.255.0.1", "169.254.169.254",

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import FetchFailed
+from holdfast.research.extract import extract_text, find_title, strip_tags
 from holdfast.research.repository import limit_text
-from holdfast.research.web.extract import extract_text, find_title, strip_tags
 from tests.processes import readers
 
 PAGE = """<!doctype html><html><head><title>Wetter in Kassel - Wetterdienst</title>

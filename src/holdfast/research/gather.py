@@ -17,10 +17,8 @@ from holdfast.errors import BadRequest, ConfigError, FetchFailed, HoldfastError
 from holdfast.files.documents import extract_text
 from holdfast.files.formats import html_to_text
 from holdfast.i18n import gettext as _
-from holdfast.research.finding import Mode, ProgressCallback, ResearchSource, ignore_progress
-from holdfast.research.repository import limit_text
-from holdfast.research.web.extract import one_line
-from holdfast.research.web.fetch import (
+from holdfast.research.extract import one_line
+from holdfast.research.fetch import (
     AGENT,
     AddressGuard,
     Download,
@@ -31,6 +29,8 @@ from holdfast.research.web.fetch import (
     parse_address,
     parse_url,
 )
+from holdfast.research.finding import Mode, ProgressCallback, ResearchSource, ignore_progress
+from holdfast.research.repository import limit_text
 from holdfast.text.analyser import language_of
 
 # Longer questions are no queries; search engines refuse them or cut them.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from aiohttp.abc import AbstractResolver
 
-from holdfast.research.web import AddressGuard, DownloadLimits, Fetcher
+from holdfast.research.fetch import AddressGuard, DownloadLimits, Fetcher
 
 # What a path answers: bytes, or something that writes them, for as long as the client listens.
 Answer = bytes | Callable[[asyncio.StreamWriter], Awaitable[None]]

@@ -32,8 +32,8 @@ from tests.waiting import PATIENCE
 # more.
 # On a busy machine making examples takes long; that says nothing about what is tested.
 _BUSY = [HealthCheck.too_slow]
-settings.register_profile("usual", max_examples=50, suppress_health_check=_BUSY)
-settings.register_profile("thorough", max_examples=1_000, suppress_health_check=_BUSY)
+settings.register_profile("usual", max_examples=50, deadline=None, suppress_health_check=_BUSY)
+settings.register_profile("thorough", max_examples=1_000, deadline=None, suppress_health_check=_BUSY)
 settings.load_profile("usual")
 
 # Thousands of small databases wait for the disk most of their time. Where there is a folder in memory with

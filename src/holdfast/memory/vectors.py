@@ -12,18 +12,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
+import simsimd
 from numpy.typing import NDArray
 
 from holdfast.memory.embedders import EmbedderIdentity, Vectors
 from holdfast.store import Coverage, SearchPlace, Store
 from holdfast.store.embeddings import REFUSED
 from holdfast.store.fulltext import Container, IdRange, diff_containers, id_ranges, rows_within
-
-try:
-    import simsimd
-except ImportError:
-    # There may be no wheel for a system: numpy takes ten times as long.
-    simsimd = None
 
 Vector = NDArray[np.float32]
 # The first and the last row of those that are looked at.
@@ -445,8 +440,6 @@ def quantize(vectors: Vectors) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
 
 def multiply(vectors: NDArray[np.int8], vector: NDArray[np.int8]) -> NDArray[np.float64]:
     """The products of all of them with one."""
-    if simsimd is None:
-        return np.asarray(np.vecdot(vectors, vector, dtype=np.int32), np.float64)
     return np.asarray(simsimd.dot(vector, vectors), np.float64).reshape(len(vectors))
 
 

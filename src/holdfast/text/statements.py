@@ -13,17 +13,13 @@ from holdfast.text.analyser import language_of, terms
 from holdfast.text.lang import LanguageData, by_language
 from holdfast.text.patterns import late
 from holdfast.text.statement_weights import (
-    CONCRETE,
     DOUBTS,
-    ENOUGH,
     ENOUGH_IN_SMALL_TALK,
-    FORBIDDING,
-    OVERRIDES,
-    SHOWS,
     STATES_NOTHING,
-    WEIGHTS,
     Kind,
+    Verdict,
     derive_cues,
+    judge,
 )
 
 LANGUAGES: Mapping[str, LanguageData] = by_language("CUES")
@@ -56,14 +52,6 @@ class Clause:
     start: int
     end: int
     cues: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    kind: Kind
-    score: float
-    lasting: bool
-    binding: bool = False
 
 
 # What tells of a change, from when on or to what.
@@ -266,7 +254,7 @@ def _read(number: int, sentence: str, language: LanguageData, *, follows: bool) 
             cues |= {"follows"}
         asks = at >= asked and "asks_standing" not in cues
         nothing = asks or at <= void or _states_nothing(at, clauses, cues, scored)
-        scored.append(None if nothing else _judge(cues))
+        scored.append(None if nothing else judge(cues))
     return list(_joined(number, clauses, scored, asked, language))
 
 
@@ -500,6 +488,14 @@ def _void_cues(cues: frozenset[str]) -> frozenset[str]:
     return nothing
 
 
+def _is_cited(at: int, clauses: Sequence[Clause]) -> bool:
+    """Whether a clause is what somebody else wrote, or names it: "From the recipe: always let it rest"."""
+    behind = "behind_colon" in clauses[at].cues
+    announces = at + 1 < len(clauses) and "behind_colon" in clauses[at + 1].cues
+    source = clauses[at - 1].cues if behind else clauses[at].cues if announces else frozenset[str]()
+    return "source" in source and not source & {"mine", "me", "decided", "names_rule"}
+
+
 def _states_nothing(
     at: int, clauses: Sequence[Clause], cues: frozenset[str], scored: Sequence[Verdict | None]
 ) -> bool:
@@ -514,10 +510,8 @@ def _states_nothing(
     if quote and "behind_colon" in quote.cues and not quote.text.strip("\x00 .!?\"'„“”«»"):
         # "In the song she sings:" says whose words follow.
         return not cues & {"mine", "decided", "names_rule", "order"}
-    names = "source" in cues and quote is not None and "behind_colon" in quote.cues
-    if names or ("behind_colon" in cues and "source" in clauses[at - 1].cues):
-        # "From the recipe: always let it rest" is what somebody else wrote.
-        return not clauses[at if names else at - 1].cues & {"mine", "me", "decided", "names_rule"}
+    if _is_cited(at, clauses):
+        return True
     if at and "relative" in cues and "order" in clauses[at - 1].cues:
         # "Build me a class that skips rows" says what is to be built.
         return True
@@ -562,37 +556,6 @@ def _is_verb_last(text: str) -> bool:
         return True
     verbs = [match.end() for match in _FINITE["de"].finditer(text)]
     return len(verbs) == 1 and not text[verbs[0] :].strip(" .!")
-
-
-def _judge(cues: frozenset[str]) -> Verdict | None:
-    # In English the first word of a sentence is capital, whatever it is.
-    concrete = cues & CONCRETE - ({"name"} if "first_word" in cues else set())
-    if not concrete or concrete == {"here"}:
-        cues |= {"vague"}
-    cues -= frozenset().union(*(drops for name, drops in OVERRIDES.items() if name in cues))
-    scores = {
-        kind: round(sum(weight for name, weight in weights.items() if name in cues), 2)
-        for kind, weights in WEIGHTS.items()
-    }
-    if "passing" in cues and cues & {"date", "weekday", "from_now", "changed"}:
-        scores["fact"] += 0.6
-    able = sorted((kind for kind in scores if scores[kind] >= ENOUGH), key=lambda kind: -scores[kind])
-    if "fails" in cues and not {"rule", "decision"} & {*able}:
-        return Verdict("failure", ENOUGH, bool(cues & {"never", "no_more", "from_now", "future", "we_dont"}))
-    if not able:
-        if "forbids" in cues and not cues & {"mental", "i", "pronoun", "says", "task", "bygone"}:
-            return Verdict("prohibition", scores["rule"], lasting=False)
-        return None
-    shown = [kind for kind in SHOWS if kind in able and cues & SHOWS[kind]]
-    kind = (shown or able)[0]
-    standing = cues & {"standing_order", "forbids"} and "rule" in able
-    asked_of_you = "you_must" in cues and cues & {"always", "never", "only", "negation", "from_now"}
-    if kind == "preference" and (standing or asked_of_you):
-        kind = "rule"
-    if kind == "rule" and (cues & FORBIDDING or {"never", "duty"} <= cues):
-        # "No small talk today" holds for now.
-        return Verdict("prohibition", scores[kind], lasting="passing" not in cues)
-    return Verdict(kind, scores[kind], "this_thing" not in cues, "rule" in able)
 
 
 def _is_apposed(clause: Clause) -> bool:

@@ -411,10 +411,8 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
         cues |= inherited | ({"from_before"} if inherited else set())
         if short and "decided" in earlier.cues:
             cues.add("decided")
-    if at:
-        cues |= _from_before(at, clauses, cues)
-    if {"where_kept", "anchored"} <= cues:
-        cues -= {"under", "relative", "fragment"}
+    cues |= _from_before(at, clauses, cues) if at else set()
+    cues -= {"under", "relative", "fragment"} if {"where_kept", "anchored"} <= cues else set()
     sealed = after is not None and "decided" in after.cues and not after.cues & {"name", "definite", "me"}
     if sealed and after is not None and len(after.text.split()) <= _BRIEF:
         # "The roof will be red, that's been decided."

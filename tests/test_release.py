@@ -114,7 +114,7 @@ def test_every_module_can_be_loaded_with_what_the_wheel_asks_for(holdfast):
     done = holdfast("python", "-W", "error::SyntaxWarning", "-c", EVERY_MODULE)
     assert done.returncode == 0, done.stderr
     number, place = done.stdout.split()
-    assert int(number) > 300
+    assert int(number) > 200
     assert "site-packages" in place
 
 

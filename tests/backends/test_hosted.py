@@ -9,7 +9,8 @@ import pytest
 from holdfast.backends.hosted_embedders import GeminiEmbedder, VoyageEmbedder
 from holdfast.errors import EmbedderError
 from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions, open_embedder
-from holdfast.memory.embedders import EmbedderBusy, EmbeddingClient, OpenAIEmbedder
+from holdfast.memory.embedder_http import EmbeddingClient, OpenAIEmbedder
+from holdfast.memory.embedders import EmbedderBusy
 from holdfast.testing.embedders import FakeGemini, FakeOpenAI, FakeVoyage
 
 KEY = "very-secret"

@@ -36,7 +36,7 @@ class Talk:
         self.library.add(ME, DATABASE, "decision")
         self.index.sync()
         await self.client.say("Hello!")
-        assert {PORT, DATABASE} <= {line[14:] for line in self.quoted.split("\n")}
+        assert {f"- {PORT}", f"- {DATABASE}"} <= set(self.quoted.split("\n"))
 
     @property
     def quoted(self):

@@ -155,8 +155,9 @@ def show(
     }
     lines = [(title, format_figure(row[name])) for name, title in titles.items()]
     budget = row["budget"]
+    opening = {"beginning": _("memories at the beginning")}
     lines += [
-        (f"  {sentences.section(name)}", sentences.number(budget[name]))
+        (f"  {opening.get(name) or sentences.section(name)}", sentences.number(budget[name]))
         for name in (*_SECTIONS[1:], "history")
     ]
     counting = row["counting"]

@@ -221,11 +221,11 @@ class MessageIndex(Repository):
         """Index what waits in a tree, if that is little, in the transaction that wrote it.
 
         The next question finds it without waiting for it. A server locks the whole index until the
-        transaction ends, so there it is left for later.
+        transaction ends, so there it is left for later; and so is an index whose tables are not there yet:
+        others must not use them before they are committed.
         """
-        if self.database.on_server:
+        if self.database.on_server or self._engine is None:
             return
-        self.prepare()
         waiting = self._waiting(tree, _EXCHANGE)
         if waiting and sum(len(row.body) for row, _ in waiting) <= _LITTLE:
             self._index([row for message in waiting for row in index_rows(*message)], waiting)

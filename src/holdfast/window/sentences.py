@@ -87,7 +87,6 @@ _SECTIONS: _Table = {
     "question": lazy("question"),
     "files": lazy("files"),
     "recalled": lazy_context("section of a window", "recalled"),
-    "beginning": lazy_context("section of a window", "memories at the beginning"),
     "research": lazy("sources"),
     "reserve": lazy("reserved for the answer"),
 }

@@ -32,6 +32,7 @@ from holdfast.memory.remote_vectors import VectorOptions, choose_vectors
 from holdfast.memory.scopes import day_file, memory_file
 from holdfast.memory.search import Search
 from holdfast.memory.semantic import SemanticIndex
+from holdfast.memory.vectors import Similarities
 from holdfast.memory.workspace import Workspace
 from holdfast.messages import Scope
 from holdfast.store import Store, open_store
@@ -140,6 +141,13 @@ def measure_case(case: Case, embedder: Prepared) -> Measured:
             return _measure(case, store, notes, meaning, embedder)
 
 
+def _measure_nearness(store: Store, meaning: SemanticIndex, question: str, near: Similarities) -> list[float]:
+    """How near the nearest rows that were found really are, whatever the engine computes with."""
+    rows = near.rows[np.argsort(-near.best, kind="stable")[:TOP]].tolist()
+    texts = {str(row): text for row, text in store.passages.texts(rows).items()}
+    return sorted(meaning.nearness(question, texts).values(), reverse=True)
+
+
 def _measure(
     case: Case, store: Store, notes: Workspace, meaning: SemanticIndex, embedder: Prepared
 ) -> Measured:
@@ -166,7 +174,7 @@ def _measure(
         began = time.perf_counter()
         rows = meaning.near(places, text, TOP).rows
         near.append(1_000 * (time.perf_counter() - began))
-        nearest.append(sorted(rows.best.tolist(), reverse=True)[:TOP])
+        nearest.append(_measure_nearness(store, meaning, text, rows))
     state = meaning.engine(ask=True) or {}
     return Measured(
         case.name,

@@ -30,7 +30,7 @@ from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Scope
 from holdfast.store import PassageRow, Store
 from holdfast.store.passages import NOTE
-from holdfast.text.analyser import language_of, sentences, telling, terms
+from holdfast.text.analyser import language_of, plain_words, sentences, telling, terms
 from holdfast.text.dates import day_at
 from holdfast.text.excerpts import excerpt
 from holdfast.text.lang import by_language
@@ -95,7 +95,7 @@ _ASKED = 100
 _COMPARED = 40
 # Characters of a text that are read for that; a longer sentence states more than one thing.
 _STATED, _STATEMENT = 1_000, 250
-_WORD, _NUMBER = re.compile(r"\w+"), re.compile(r"\d+")
+_NUMBER = re.compile(r"\d+")
 # As plain numbers: operations on flags are slow, and every candidate is looked at.
 _ONLY_ASKS, _SUPERSEDED = int(Trait.ONLY_ASKS), int(Trait.SUPERSEDED)
 # The word in front of a newer value.
@@ -385,7 +385,7 @@ class _Picker:
         self._count = cache(count)
         self._said = [frozenset(terms(text)) for text in need.said]
         # The texts of the window and of what is brought, as plain words, a line each; notes apart.
-        self._spoken = "\n".join(map(_words_of, need.said))
+        self._spoken = "\n".join(map(plain_words, need.said))
         self._noted: list[str] = []
         # Rows that are brought beyond the share, too.
         self._needed: set[int] = set()
@@ -431,8 +431,8 @@ class _Picker:
         self._load(candidates)
         for each in candidates:
             old, now = read_successor(self._texts[each.row.id])
-            if now:
-                self._successors[_words_of(old)] = now
+            if now and (words := plain_words(old)):
+                self._successors[words] = now
 
     def pick(self, candidates: Sequence[SearchCandidate], most: int) -> tuple[list[Snippet], list[Snippet]]:
         """Returns the snippets to bring, at most `most`, and the best that were not.
@@ -467,7 +467,7 @@ class _Picker:
             if not text or key in seen:
                 continue
             seen.add(key)
-            content = frozenset(terms(text)), _words_of(text)
+            content = frozenset(terms(text)), plain_words(text)
             if self._is_needless(candidate, text, *content):
                 continue
             full = self._left < _LEAST or len(chosen) == most
@@ -489,7 +489,7 @@ class _Picker:
             # A newer value ranks before the one it replaces, so that trimming drops the old one first.
             chosen.insert(len(chosen) - (candidate.row.id in replacements), snippet)
             if snippet.text != text:
-                content = frozenset(terms(snippet.text)), _words_of(snippet.text)
+                content = frozenset(terms(snippet.text)), plain_words(snippet.text)
             self._remember(snippet, *content)
         return chosen, missed
 
@@ -501,10 +501,10 @@ class _Picker:
         Where the later message is brought itself, it is put before the others that wait. None if neither
         fits: alone the old value would look valid.
         """
-        words = _words_of(snippet.text)
+        words = plain_words(snippet.text)
         for former, now in self._successors.items():
             # A message that says both says what holds.
-            if former in words and _words_of(now) not in words:
+            if former in words and plain_words(now) not in words:
                 return self._with_mark(snippet, cost, now)
         later = self._later_value(snippet)
         if later is None:
@@ -548,8 +548,8 @@ class _Picker:
         """Removes chosen notes that this message contains word for word."""
         if snippet.origin == "memory":
             return
-        words = _words_of(snippet.text)
-        for note in [each for each in chosen if each.origin == "memory" and _words_of(each.text) in words]:
+        words = plain_words(snippet.text)
+        for note in [each for each in chosen if each.origin == "memory" and plain_words(each.text) in words]:
             chosen.remove(note)
             self._left += self._cost(note, chosen)
 
@@ -677,11 +677,6 @@ def _list_values(text: str) -> tuple[str, ...]:
     )
 
 
-def _words_of(text: str) -> str:
-    """Returns the words of a text with a space around each, so that one text can be found in another."""
-    return " ".join(["", *_WORD.findall(text.casefold()), ""])
-
-
 def _frame_of(text: str) -> str:
     """Returns words without their numbers: "letter 3 of day 12" has the frame of "letter 4 of day 15"."""
     return _find_frame(text) if len(text) <= _STATED else _find_frame.__wrapped__(text)
@@ -689,7 +684,7 @@ def _frame_of(text: str) -> str:
 
 @lru_cache(1_024)
 def _find_frame(text: str) -> str:
-    return _NUMBER.sub("#", _words_of(text))
+    return _NUMBER.sub("#", plain_words(text))
 
 
 def _shorten_line(text: str) -> str:

@@ -207,6 +207,12 @@ def test_long_quotes_of_others_are_no_statements_of_the_person():
     assert said(f'hab das in einem Forum gefunden, interessant oder? "{post.strip()}"') == []
 
 
+def test_own_words_between_two_short_quotes_are_not_lost():
+    own = "Our server is called arion. Never push to main. " + "It rained again and again all day. " * 12
+    texts = [memory.text for memory in said(f'Look at this. "Foo" is odd. {own}The other one is "Bar"')]
+    assert {"Our server is called arion.", "Never push to main."} <= set(texts)
+
+
 def test_what_is_said_twice_is_one_memory_with_both_sources():
     (memory,) = said("We use PostgreSQL 16.", "Thanks!", "we use PostgreSQL 16")
     assert memory.messages == ("m0", "m2")

@@ -348,9 +348,29 @@ def test_what_is_forgotten_leaves_the_summary_of_its_conversation(world):
     world.library.write([world.found("The dog is called Rex.")])
     summary = world.home / "conversations/c_1/summary.md"
     summary.parent.mkdir(parents=True)
-    summary.write_text("# Summary\n\n- By the way, the dog is called Rex!\n- The roof leaks.\n")
+    much = "- The dog is called Rex. We moved to Leeds in May, and the budget is 4,200 euros.\n"
+    summary.write_text(f"# Summary\n\n- By the way, the dog is called Rex!\n{much}- The roof leaks.\n")
     world.library.forget(world.me, "x_1")
+    assert summary.read_text() == f"# Summary\n\n{much}- The roof leaks.\n"
+
+
+def test_forgetting_what_has_no_words_leaves_a_summary_as_it_is(world):
+    world.library.write([world.found("???")])
+    summary = world.home / "conversations/c_1/summary.md"
+    summary.parent.mkdir(parents=True)
+    summary.write_text("# Summary\n\n- The roof leaks.\n")
+    for memory in world.library.list_all(world.me)[0]:
+        world.library.forget(world.me, memory.id)
+    world.library.notes.drop_from_summaries([world.found("???")], [world.me])
     assert summary.read_text() == "# Summary\n\n- The roof leaks.\n"
+
+
+def test_an_older_value_that_is_read_late_is_kept_as_history(world):
+    world.library.write([world.found("The budget is now 3,650 euros.", valid_from=NOW)])
+    late = world.found("The budget is 4,200 euros.", "x_2", messages=("n_2",), valid_from=NOW - 100)
+    assert world.library.keep([late])[0].action == "known"
+    assert world.texts() == ["The budget is now 3,650 euros."]
+    assert [memory.text for memory in world.library.list_replaced(world.me, "x_1")] == [late.text]
 
 
 def test_who_asks_for_it_gets_it_back(world):

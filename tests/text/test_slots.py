@@ -28,7 +28,7 @@ def test_a_newer_value_replaces_the_older(old, new):
 def test_an_older_value_that_is_read_later_changes_nothing(old, new):
     known = Memory("m_1", "fact", new, Scope(), valid_from=200.0)
     late = judge(Memory("m_2", "fact", old, Scope(), valid_from=100.0), [known])
-    assert (late.action, late.others) in (("known", (known,)), ("update", (known,)), ("add", ()))
+    assert (late.action, late.others) in (("outdated", (known,)), ("update", (known,)), ("add", ()))
     assert compare(new, old) != "replaces" or late.action != "add"
 
 

@@ -59,6 +59,8 @@ class Recorder:
         self._answer = Answer()
         self._first_token_at: float | None = None
         self._over = False
+        # Whether the answer is indexed where it is stored; not once that has failed.
+        self._indexes = True
         self._saver: asyncio.Task[None] | None = None
 
     @property
@@ -129,9 +131,11 @@ class Recorder:
             try:
                 stored = await run(atomically, self._write, conversation, finish, ends, trouble)
             except StoreError as error:
+                if self._indexes:
+                    raise
                 # A broken index must not cost the answer.
                 log.warning("an answer is stored without being indexed: %s", error)
-                stored = await run(atomically, self._write, conversation, finish, ends, trouble, False)
+                stored = await run(atomically, self._write, conversation, finish, ends, trouble)
             if conversation is not None:
                 self._on_saved(stored)
         except (Conflict, NotFound):
@@ -148,7 +152,7 @@ class Recorder:
         return True
 
     def _write(
-        self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str, index: bool = True
+        self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str
     ) -> MessageRecord | None:
         message, drafts, stored = self._answer.message, self._store.drafts, None
         if conversation is not None and message.parts:
@@ -158,8 +162,10 @@ class Recorder:
                 # Another process took the draft for abandoned while this one was asleep.
                 drafts.save(self._job, conversation, self._parent, message, self._model)
                 stored = drafts.finish(self._job, new)
-            if stored is not None and index:
+            if stored is not None and self._indexes:
+                self._indexes = False
                 self._store.texts.index_exchange(stored.tree)
+                self._indexes = True
         elif conversation is not None:
             drafts.discard(self._job)
         if ends:

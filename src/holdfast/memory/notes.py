@@ -4,7 +4,6 @@
 written. A file of another scope is reported as missing, whether it exists or not.
 """
 
-import re
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -48,6 +47,7 @@ from holdfast.memory.workspace import (
     update_file,
 )
 from holdfast.messages import Scope
+from holdfast.text.analyser import plain_words
 
 # Files whose memories are held in memory: what conversations begin with is asked for all the time, and who
 # looks through a list goes through the days of a year with every page of it.
@@ -172,11 +172,15 @@ class Notes:
 
     def drop_from_summaries(self, memories: Sequence[Memory], scopes: Sequence[Scope]) -> None:
         """Remove the lines that say the same as these memories from summaries of their conversations."""
-        texts = [_words_of(memory.text) for memory in memories]
+        texts = list(filter(None, (plain_words(memory.text) for memory in memories)))
+
+        def says_that(line: str) -> bool:
+            # A line that says much besides stays.
+            words = plain_words(line)
+            return any(text in words and 2 * len(text) >= len(words) for text in texts)
 
         def drop_lines(summary: str) -> str:
-            lines = summary.splitlines(keepends=True)
-            return "".join(line for line in lines if not any(text in _words_of(line) for text in texts))
+            return "".join(line for line in summary.splitlines(keepends=True) if not says_that(line))
 
         for conversation in {source.conversation for memory in memories for source in memory.sources}:
             for scope in scopes:
@@ -342,7 +346,3 @@ def _is_of(scope: Scope, summary: Note) -> bool:
     if scope.kind == "group":
         return True
     return (read_comment(summary.text).get("project") or Scope().project) == scope.project
-
-
-def _words_of(text: str) -> str:
-    return " ".join(["", *re.findall(r"\w+", text.casefold()), ""])

@@ -418,7 +418,7 @@ _OLD = 0.5
 class MemoryVerdict:
     """What to do with a new memory and which old ones are concerned; `rival` is one it may replace."""
 
-    action: Literal["add", "known", "update", "supersede"]
+    action: Literal["add", "known", "outdated", "update", "supersede"]
     others: tuple[Memory, ...] = ()
     rival: Memory | None = None
 
@@ -553,8 +553,8 @@ def judge(
     if new.kind == "note" or not new.active:
         return MemoryVerdict("add")
     if newer := _find_newer_value(new, known):
-        # Another conversation was read first: what it said later holds.
-        return MemoryVerdict("known", (newer,))
+        # Another conversation was read first: what it said later holds, and this is history.
+        return MemoryVerdict("outdated", (newer,))
     return judge_by_slots(new, known, similar)
 
 
@@ -642,6 +642,13 @@ def tidy(
             known[old.id] = merge(old, new) if verdict.action == "update" else old
             index.put(known[old.id])
             outcomes.append(WriteOutcome("known" if known[old.id] == old else "updated", known[old.id]))
+            continue
+        if verdict.action == "outdated":
+            (later,) = verdict.others
+            known[new.id] = replace(new, superseded_by=later.id, valid_until=later.date)
+            names.append(new.id)
+            index.put(known[new.id])
+            outcomes.append(WriteOutcome("known", known[new.id]))
             continue
         gone = [replace(old, superseded_by=new.id, valid_until=new.valid_from) for old in verdict.others]
         known.update({old.id: old for old in gone})

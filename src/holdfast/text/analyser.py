@@ -45,6 +45,7 @@ _CONTRACTION = re.compile(r"['’](?:s|t|d|m|ll|re|ve)?$", re.IGNORECASE)
 _VERSION_SIGN = re.compile(r"^v(?=\d)")
 _NOT_IN_NAMES = re.compile(r"[\s'’]")
 _WORD = re.compile(r"[^\W\d_]+")
+_PLAIN_WORD = re.compile(r"\w+")
 # Chinese and Japanese have no spaces: pairs of signs stand for words.
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -137,6 +138,15 @@ def language_of(text: str) -> Literal["de", "en", ""]:
     if german == english or max(german, english) < 2 * min(german, english):
         return ""
     return "de" if german > english else "en"
+
+
+def plain_words(text: str) -> str:
+    """Returns the words of a text with a space around each, so that one text can be found in another.
+
+    Empty if there are none: nothing is a part of everything.
+    """
+    words = _PLAIN_WORD.findall(text.casefold())
+    return f" {' '.join(words)} " if words else ""
 
 
 def sentences(text: str) -> list[str]:

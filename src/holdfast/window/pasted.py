@@ -69,7 +69,9 @@ def quote_blocks(text: str) -> Iterator[Span]:
                 return
             continue
         done = closing.end()
-        if "\n" in text[start:done] or done - start > _LONG_QUOTE:
+        quoted = text[opening.end() : closing.start()]
+        # Two short quotes with a person's own words between them are no long one.
+        if "\n" in quoted or (len(quoted) > _LONG_QUOTE and mark not in quoted):
             yield start, done
 
 

@@ -271,6 +271,14 @@ def test_what_only_asks_waits_until_the_others_had_their_turn(talk):
     assert "Swordfish opens the wifi in the cabin." in texts
 
 
+def test_a_question_that_tells_something_too_keeps_its_place(talk):
+    told = "I'm aiming for a grade of 90 % with my essay by August 2024, can you help me to plan that?"
+    others = [user(f"My {thing} essay is about grades and how they are given.") for thing in ("red", "blue")]
+    past = Past(talk, user(told), *others)
+    texts = [snippet.text for snippet in past.asked("Which grade am I aiming for with my essay?", room=50)]
+    assert told in texts
+
+
 def test_the_same_message_with_other_numbers_is_no_evidence(talk):
     letters = [f"Hello, this is letter {number} of day 7. How are you?" for number in range(30)]
     past = Past(talk, *map(user, letters), user("Letter 40 came from Anna, who lives in Kiel."))

@@ -40,7 +40,7 @@ CUES = LanguageData(
         r"|small )?side note|if possible|if you can|generally|in general|as i said|please note|heads up"
         r"|ps|plus|no,|nah,"
         r"|from now on|from here on|going forward|in (?:the )?future|henceforth|from this point on"
-        r"|under no circumstances|don\'t forget that|do not forget that|keep in mind that"
+        r"|(?:under|in) no circumstances|on no account|by no means|don\'t forget that|do not forget that|keep in mind that"
         r"|bear in mind that|remember that|note that|just so you know)[,!:.]* +)+"
     ),
     joins=cue(r"and|but|so|because|since"),
@@ -234,7 +234,7 @@ CUES = LanguageData(
         "never": cue(
             r"never(?! (?:mind|been|heard|seen|had))|(?:under|in) (?:no|any) circumstances|in no case"
             r"|at no (?:time"
-            r"|point)|ever again|not ever|on no account|off[- ]limits|forbidden|prohibited|not allowed"
+            r"|point)|ever again|not ever|on no account|by no means|off[- ]limits|forbidden|prohibited|not allowed"
             r"|no go|no-go|taboo|banned"
             r"|hands off|nobody \w+s|(?<=, )ever(?=[.!]*$)"
         ),

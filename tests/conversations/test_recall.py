@@ -272,10 +272,10 @@ def test_what_only_asks_waits_until_the_others_had_their_turn(talk):
 
 
 def test_a_question_that_tells_something_too_keeps_its_place(talk):
-    told = "I'm aiming for a grade of 90 % with my essay by August 2024, can you help me to plan that?"
-    others = [user(f"My {thing} essay is about grades and how they are given.") for thing in ("red", "blue")]
+    told = "My wifi password of the cabin is due in August 2024, can you help me to plan that?"
+    others = [user(f"Somebody mentioned the cabin on day {number}.") for number in range(9)]
     past = Past(talk, user(told), *others)
-    texts = [snippet.text for snippet in past.asked("Which grade am I aiming for with my essay?", room=50)]
+    texts = [snippet.text for snippet in past.asked("When is my wifi password of the cabin due?", room=50)]
     assert told in texts
 
 

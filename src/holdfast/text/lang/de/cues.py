@@ -34,7 +34,8 @@ CUES = LanguageData(
         r"|ab sofort|ab heute|von nun an|künftig"
         r"|bevor ich(?:'?s| es| das) vergesse|damit das klar ist|zur info|zu deiner info(?:rmation)?"
         r"|nochmal(?: kurz)?(?: zur sicherheit)?|zur sicherheit|(?:kleiner |kurzer )?hinweis(?: am rande)?"
-        r"|(?:eine sache |eins )noch(?: vorweg)?|zukünftig|fortan|unter (?:gar )?keinen umständen|auf (?:gar )?keinen fall"
+        r"|(?:eine sache |eins )noch(?: vorweg)?|zukünftig|fortan"
+        r"|unter (?:gar )?keinen umständen|auf (?:gar )?keinen fall"
         r"|vergiss(?: bitte)? nicht,? dass"
         r"|denke? (?:bitte )?d(?:a)?ran,? dass)[,!:.]* +)+"
     ),

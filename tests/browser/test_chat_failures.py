@@ -7,11 +7,11 @@ from playwright.sync_api import expect
 
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage
-from holdfast.testing.ollama_runner import FakeReply
 from tests.browser.accessible import faults
 from tests.browser.conftest import PATIENCE
 from tests.browser.test_chat import answers, ask, project, questions  # noqa: F401  # `project` is a fixture
 from tests.browser.upstream import Upstream
+from tests.fakes.ollama_runner import FakeReply
 
 expect.set_options(timeout=PATIENCE)
 

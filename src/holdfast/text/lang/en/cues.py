@@ -28,8 +28,9 @@ CUES = LanguageData(
     code="en",
     particles=opening(
         r"(?:(?:so|oh my|my god|my goodness|ok|okay|well|and|but|then|now|alright|right|also|oh|ah"
-        r"|hm+|yes|yeah|yep|hey|hi|hello|anyway|besides|seriously|honestly|actually|basically|to be fair|by the way|btw|fyi|for example"
-        r"|for instance|in the meantime|briefly|quickly|like i said|note|important"
+        r"|hm+|yes|yeah|yep|hey|hi|hello|anyway|besides|seriously|honestly|actually"
+        r"|basically|to be fair|by the way|btw|fyi|for example|for instance"
+        r"|in the meantime|briefly|quickly|like i said|note|important"
         r"|super important|reminder|again"
         r"|thanks(?! for| to)|thank you(?! for)|all right|great|perfect|cool|sure|careful|finally|first"
         r"|second|one more thing"

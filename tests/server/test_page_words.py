@@ -1,13 +1,13 @@
 """Whatever the scripts of the pages say has words in both languages."""
 
-import json
 import re
 from importlib.resources import files
 
 import pytest
 
-from holdfast.i18n import CONTEXT_END, speak
-from holdfast.server.pages.words import describe_names, find_messages, words_of
+from holdfast.i18n import speak
+from holdfast.server.pages.site import static_version
+from holdfast.server.pages.words import describe_names, find_messages, names_of, translate_script
 from holdfast.window import sentences
 
 STATIC = files("holdfast.server.pages") / "static"
@@ -46,24 +46,20 @@ def test_scripts_translate_literal_sentences_only():
         assert not re.findall(r"(?<![\w.$])(?:_|ngettext|pgettext)\((?!\s*\").*", text), name
 
 
-def test_a_page_gets_the_sentences_of_all_its_scripts():
-    assert words_of("chat")["messages"] == {}
-    speak("de")
-    try:
-        chat, login = words_of("chat")["messages"], words_of("login")["messages"]
-    finally:
-        speak("en")
-    # Of its own script, of one that is loaded later, with a context, and of what all pages have.
-    assert chat["Connection lost"] == "Verbindung verloren"
-    assert chat["Repeat penalty"]
-    assert chat[f"state of an answer{CONTEXT_END}Thinking"] == "Denkt nach"
-    assert chat["Reload"] == login["Reload"] == "Neu laden"
-    assert "Connection lost" not in login
-    assert json.dumps(chat)
+def test_a_script_is_served_in_the_language_of_its_url():
+    script = """_("Reload", { n }); pgettext("state of an answer", "Thinking");
+    ngettext("1 token", "{n} tokens", { n }); const text = "Reload"; row._("Reload"); _("Never said.");"""
+    assert translate_script(script, "en") == script
+    assert (
+        translate_script(script, "de")
+        == """_("Neu laden", { n }); pgettext("state of an answer", "Denkt nach");
+    ngettext("1 Token", "{n} Token", { n }); const text = "Reload"; row._("Reload"); _("Never said.");"""
+    )
+    assert static_version("en") != static_version("de")
 
 
 def test_pages_can_say_all_that_a_window_names(language):
-    names = describe_names()
+    assert names_of("chat").keys() < names_of("context").keys()
     tables = {
         "rule": (sentences._RULES, sentences.rule),
         "cause": (sentences._CAUSES, sentences.cause),
@@ -75,4 +71,4 @@ def test_pages_can_say_all_that_a_window_names(language):
     }
     for kind, (table, text) in tables.items():
         for name in table:
-            assert names[kind].get(name) == text(name), f"{kind} {name}"
+            assert describe_names(kind).get(name) == text(name), f"{kind} {name}"

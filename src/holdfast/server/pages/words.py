@@ -1,4 +1,4 @@
-"""Translations for the scripts of the pages, which have their sentences in English.
+"""Scripts of the pages in the language of the reader: their sentences stand in them in English.
 
 Names in reports (rules, sections, levels) are described here too, as the command line describes them.
 """
@@ -6,12 +6,10 @@ Names in reports (rules, sections, levels) are described here too, as the comman
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from holdfast.compaction.summariser import METHODS
-from holdfast.i18n import CONTEXT_END, current_language, gettext, lazy, pgettext, translate
+from holdfast.i18n import Language, in_language, lazy, lazy_context, translate
 from holdfast.window import sentences
 from holdfast.window.decisions import LEVEL_OF
 
@@ -35,61 +33,58 @@ NOTICES = (
     "not_kept", "not_smaller",
 )  # fmt: skip
 
+# What describes the names of a kind, and which there are.
+NAMES: dict[str, tuple[Callable[[Any], str], Iterable[Any]]] = {
+    "section": (sentences.section, SECTIONS),
+    "level": (sentences.level, LEVELS),
+    "mark": (sentences.mark, MARKS),
+    "rule": (sentences.rule, RULES),
+    "cause": (sentences.cause, CAUSES),
+    "notice": (sentences.notice, NOTICES),
+    "state": (sentences.state, ("in", "shortened", "out")),
+    "method": (sentences.method, ("exact", "estimate")),
+    "way": (sentences.way, (*METHODS, "in passing", "reused")),
+}
+
 # A call of `_`, `ngettext` or `pgettext` in a script, as far as its one or two literals.
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 _CALL = re.compile(rf"(?<![\w.$])(_|ngettext|pgettext)\(\s*({_TEXT})(?:\s*,\s*({_TEXT}))?")
-_IMPORT = re.compile(r'(?:from|import\() ?"\./([\w-]+\.js)"')
 
 
 def find_messages(script: str) -> Iterator[tuple[str, str]]:
     """Find the sentences of a script, each with its context, '' for none."""
-    for function, first, second in _CALL.findall(script):
-        if function == "pgettext":
-            yield json.loads(first), json.loads(second)
-        else:
-            yield "", json.loads(first)
-        if function == "ngettext":
-            yield "", json.loads(second)
+    for call in _CALL.finditer(script):
+        yield from _read_call(call)
 
 
-def words_of(page: str) -> dict[str, Any]:
-    """Return what the scripts of a page need to speak the language of this context."""
-    messages: dict[str, str] = {}
-    if current_language() != "en":
-        for context, english in _messages_of(page):
-            key = f"{context}{CONTEXT_END}{english}" if context else english
-            messages[key] = pgettext(context, english) if context else gettext(english)
-    return {"messages": messages, "names": describe_names()}
+def translate_script(script: str, language: Language) -> str:
+    """Put the sentences of a language in the place of the English ones."""
+
+    def replace_call(call: re.Match[str]) -> str:
+        texts = [in_language(lazy_context(context, text), language) for context, text in _read_call(call)]
+        literals = [json.dumps(text, ensure_ascii=False) for text in texts]
+        if call[1] == "pgettext":
+            literals.insert(0, call[2])
+        return f"{call[1]}({', '.join(literals)}"
+
+    return script if language == "en" else _CALL.sub(replace_call, script)
 
 
-def describe_names() -> dict[str, dict[Any, str]]:
-    """Describe the names that reports and decisions use, by kind."""
-    kinds: dict[str, tuple[Callable[[Any], str], Iterable[Any]]] = {
-        "section": (sentences.section, SECTIONS),
-        "level": (sentences.level, LEVELS),
-        "mark": (sentences.mark, MARKS),
-        "rule": (sentences.rule, RULES),
-        "cause": (sentences.cause, CAUSES),
-        "notice": (sentences.notice, NOTICES),
-        "state": (sentences.state, ("in", "shortened", "out")),
-        "method": (sentences.method, ("exact", "estimate")),
-        "way": (sentences.way, (*METHODS, "in passing", "reused")),
-    }
-    names = {kind: {name: describe(name) for name in known} for kind, (describe, known) in kinds.items()}
-    names["section"] |= {name: translate(text) for name, text in PAGE_SECTIONS.items()}
+def _read_call(call: re.Match[str]) -> list[tuple[str, str]]:
+    texts = [json.loads(text) for text in call.groups()[1:] if text]
+    return [(texts[0], texts[1])] if call[1] == "pgettext" else [("", text) for text in texts]
+
+
+def describe_names(kind: str) -> dict[Any, str]:
+    """Describe the names of a kind that reports and decisions use."""
+    describe, known = NAMES[kind]
+    names = {name: describe(name) for name in known}
+    if kind == "section":
+        names |= {name: translate(text) for name, text in PAGE_SECTIONS.items()}
     return names
 
 
-@cache
-def _messages_of(page: str) -> tuple[tuple[str, str], ...]:
-    """Return the sentences of a page's scripts: of its own, and of those that they import."""
-    folder = files("holdfast.server.pages") / "static"
-    scripts: dict[str, str] = {}
-    waiting = ["core.js", f"{page}.js"]
-    while waiting:
-        name = waiting.pop()
-        file = folder / name
-        if name not in scripts and file.is_file():
-            scripts[name] = file.read_text("utf-8")
-            waiting += _IMPORT.findall(scripts[name])
-    return tuple(dict.fromkeys(message for text in scripts.values() for message in find_messages(text)))
+def names_of(page: str) -> dict[str, dict[Any, str]]:
+    """Describe the names that a page shows; only that of the context shows more than the meter."""
+    kinds = NAMES if page == "context" else ("section", "level", "mark")
+    return {kind: describe_names(kind) for kind in kinds}

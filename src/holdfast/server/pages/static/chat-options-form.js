@@ -2,6 +2,7 @@
 import { _, api, attempt, confirmAction, el, showDialog, toast } from "./core.js";
 
 // Numbers that models take: what they are called, and what a field for them allows.
+/** @type {Record<string, [string, Record<string, number>]>} */
 const numbers = {
   temperature: [_("Temperature"), { min: 0, max: 5, step: 0.05 }],
   top_p: [_("Top P"), { min: 0, max: 1, step: 0.01 }],

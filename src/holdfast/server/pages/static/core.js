@@ -1,7 +1,7 @@
 // What all pages share: words, elements, requests, events, small dialogs.
 
-// Translations of the sentences in the scripts, and what names in reports mean.
-const { messages, names } = JSON.parse(document.getElementById("words").textContent);
+// What names in reports mean, by kind.
+const names = JSON.parse(document.getElementById("report-names").textContent);
 const page = document.documentElement;
 
 export const language = page.lang;
@@ -26,27 +26,25 @@ export const queryAll = (selector, root = document) => Array.from(root.querySele
  * }} RequestOptions
  */
 
-const fill = (text, values) =>
+/**
+ * Fills the {placeholders} of a sentence. The server puts sentences of the reader's language in the place of the
+ * English literals in calls of `_`, `pgettext` and `ngettext`.
+ * @param {string} text
+ * @param {Record<string, any>} values
+ */
+export const _ = (text, values = {}) =>
   text.replace(/\{(\w+)\}/g, (placeholder, key) => (key in values ? String(values[key]) : placeholder));
 
 /**
- * Returns a sentence in the person's language, with its {placeholders} filled in.
- * @param {string} english
+ * A sentence whose English says different things in different places.
+ * @param {string} _context
+ * @param {string} text
  * @param {Record<string, any>} values
  */
-export const _ = (english, values = {}) => fill(messages[english] ?? english, values);
+export const pgettext = (_context, text, values = {}) => _(text, values);
 
 /**
- * Translates an English sentence that says different things in different places.
- * @param {string} context
- * @param {string} english
- * @param {Record<string, any>} values
- */
-export const pgettext = (context, english, values = {}) =>
-  fill(messages[`${context}\u0004${english}`] ?? english, values);
-
-/**
- * Translates one of two sentences: `values.n` decides on it, as a number or as people read it.
+ * One of two sentences: `values.n` decides on it, as a number or as people read it.
  * @param {string} singular
  * @param {string} plural
  * @param {Record<string, any>} values

@@ -56,10 +56,11 @@ class ForkedProcess:
     def terminate(self) -> None:
         self._process.terminate()
 
-    def wait(self, timeout: float | None = None) -> None:
+    def wait(self, timeout: float | None = None) -> int:
         self._process.join(timeout)
         if self._process.exitcode is None:
             raise subprocess.TimeoutExpired("holdfast", timeout or 0.0)
+        return self._process.exitcode
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
         """Wait for its end; return what it wrote."""

@@ -438,6 +438,16 @@ class ConversationLog(Repository):
         return change_conversation(connection, conversation_id, **changes) if changes else known
 
     @writes
+    def move(self, connection: Connection, tree: str, project: str) -> list[ConversationRecord]:
+        """Move all conversations on a tree to another project; return them, oldest first.
+
+        Search knows messages by their project: `TextRepository.requeue` belongs to it.
+        """
+        lock_trees(connection, [tree])
+        connection.execute(update(conversations).where(conversations.c.tree == tree).values(project=project))
+        return conversations_on(connection, [tree])
+
+    @writes
     def update_settings(
         self, connection: Connection, conversation_id: str, changes: Mapping[str, Any]
     ) -> ConversationRecord:

@@ -34,6 +34,9 @@ export const actionsOf = (chat) => [
     act: () => arrange([chat], { pinned: !chat.pinned }),
   },
   { label: word("move"), icon: "folder", act: () => moveChats([chat]) },
+  ...(chat.kind === "group"
+    ? []
+    : [{ label: word("move_project"), icon: "arrow-right", act: () => moveToProject([chat]) }]),
   {
     label: word(chat.archived ? "unarchive" : "archive"),
     icon: "archive",
@@ -54,6 +57,10 @@ const changeSeveral = (chats, changes) =>
 
 /** What is said of a change, by what it changes. */
 function describeChange(changes, n) {
+  if (changes.project !== undefined) {
+    const isNone = changes.project === "default";
+    return word(isNone ? "moved_no_project" : "moved_project", { n, project: changes.project });
+  }
   if (changes.folder !== undefined) {
     return word(changes.folder ? "moved" : "moved_out", { n, folder: changes.folder });
   }
@@ -65,7 +72,7 @@ function describeChange(changes, n) {
 export async function arrange(chats, changes) {
   const done = await attempt(() => changeSeveral(chats, changes));
   if (!done) return;
-  await list.reload();
+  await showChanged(chats.map((chat) => ({ ...chat, ...changes })));
   toast(describeChange(changes, chats.length), "info", {
     label: word("undo"),
     act: () => undo(chats, changes),
@@ -79,26 +86,53 @@ async function undo(chats, changes) {
   await attempt(() =>
     Promise.all([...groups].map(([value, members]) => changeSeveral(members, { [name]: value })))
   );
+  await showChanged(chats);
+}
+
+/** Loads the list anew, and tells the page if the open conversation is among those that changed. */
+async function showChanged(chats) {
+  const open = chats.find((chat) => chat.id === state.conversation);
+  if (open) list.onRename(open);
   await list.reload();
 }
 
 /** Asks for a folder, one that is there or a new one, and moves conversations into it. */
 export async function moveChats(chats) {
-  const names = list.folders();
+  const value = chats.length === 1 ? chats[0].folder : "";
+  const folder = await askPlace(word("move"), word("folder_label"), list.folders(), value);
+  if (folder !== null) await arrange(chats, { folder });
+}
+
+/** Asks for a project, and moves conversations there; an empty name stands for none. */
+export async function moveToProject(chats) {
+  const { projects } = await attempt(() => call("/api/chats/projects")) ?? { projects: [] };
+  const [{ project }] = chats, isNone = chats.length > 1 || project === "default";
+  const name = await askPlace(
+    word("move_project"),
+    word("project_label"),
+    projects.filter((entry) => entry !== "default"),
+    isNone ? "" : project,
+    word("move_project_help"),
+  );
+  if (name !== null) await arrange(chats, { project: name || "default" });
+}
+
+/** Asks for the name of a place, one that is there or a new one; null if nobody wants any. */
+async function askPlace(title, label, names, value, help = "") {
   const input = el("input", {
     type: "text",
     class: "wide",
     maxlength: "100",
-    list: "folder-names",
+    list: "place-names",
     autocomplete: "off",
     dir: "auto",
-    value: chats.length === 1 ? chats[0].folder : "",
+    value,
   });
   const choice = await showDialog(
-    word("move"),
+    title,
     [
-      el("label", {}, el("span", {}, word("folder_label")), input),
-      el("datalist", { id: "folder-names" }, names.map((name) => el("option", { value: name }))),
+      el("label", {}, el("span", {}, label), input),
+      el("datalist", { id: "place-names" }, names.map((name) => el("option", { value: name }))),
       names.length && el(
         "div",
         { class: "folder-choices" },
@@ -106,13 +140,14 @@ export async function moveChats(chats) {
           el("button", { type: "button", class: "quiet", onclick: () => (input.value = name) }, name)
         ),
       ),
+      help && el("p", { class: "small faint" }, help),
     ].filter(Boolean),
     [
       { value: "", label: word("cancel") },
       { value: "yes", label: word("move_here"), kind: "main" },
     ],
   );
-  if (choice === "yes") await arrange(chats, { folder: input.value.trim() });
+  return choice === "yes" ? input.value.trim() : null;
 }
 
 export async function renameChat(chat) {

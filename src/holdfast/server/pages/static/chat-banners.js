@@ -44,6 +44,14 @@ function renderBanner(summary) {
     "aside",
     { class: "compaction", data: { covers: summary.covers }, "aria-label": text },
     el("p", {}, text),
+    summary.tokens_previous > 0 && el(
+      "p",
+      { class: "small faint" },
+      word("summarised_previous", {
+        n: formatNumber(summary.tokens_previous),
+        before: formatNumber(summary.tokens_before),
+      }),
+    ),
     el(
       "div",
       { class: "row" },

@@ -1,7 +1,8 @@
 // Choosing several conversations in the list, to archive, move, save or delete them together.
 import { byId, el, queryAll, word } from "./core.js";
 import { openMenu } from "./chat-menu.js";
-import { arrange, deleteChats, exportSeveral, moveChats } from "./chat-actions.js";
+import { arrange, deleteChats, exportSeveral, moveChats, moveToProject } from "./chat-actions.js";
+import { state } from "./chat-state.js";
 
 const bar = byId("select-bar");
 const selected = new Map();
@@ -74,7 +75,18 @@ function update() {
       { label: word("export_markdown"), act: () => run((chats) => exportSeveral(chats, "markdown")) },
       { label: word("export_json"), act: () => run((chats) => exportSeveral(chats, "json")) },
     ]));
-  save.setAttribute("aria-haspopup", "menu");
+  const move = createButton(word("move_here"), () =>
+    openMenu(
+      move,
+      [
+        { label: word("move"), act: () => run(moveChats) },
+        state.kind === "private" && {
+          label: word("move_project"),
+          act: () => run(moveToProject),
+        },
+      ].filter(Boolean),
+    ));
+  for (const button of [save, move]) button.setAttribute("aria-haspopup", "menu");
   bar.replaceChildren(
     el("span", { class: "grow", role: "status" }, word("selected", { n })),
     el("button", { type: "button", class: "quiet", onclick: () => setSelecting(false) }, word("done")),
@@ -82,7 +94,7 @@ function update() {
       "div",
       { class: "select-actions" },
       createButton(word("archive"), () => run((chats) => arrange(chats, { archived: true }))),
-      createButton(word("move_here"), () => run(moveChats)),
+      move,
       save,
       createButton(word("delete"), () => run(deleteChats), "danger"),
     ),

@@ -70,6 +70,14 @@ CHAT: Words = {
     "move": lazy("Move to a folder"),
     "move_here": lazy("Move"),
     "folder_label": lazy("Folder; empty is none"),
+    "move_project": lazy("Move to a project"),
+    "move_project_help": lazy(
+        "Its forks move with it. What was remembered stays where it was learned; an empty name: no project."
+    ),
+    "moved_project": lazy("{n} chats moved to the project “{project}”."),
+    "moved_project_one": lazy("Moved to the project “{project}”."),
+    "moved_no_project": lazy("{n} chats belong to no project now."),
+    "moved_no_project_one": lazy("It belongs to no project now."),
     "moved": lazy("{n} chats moved to “{folder}”."),
     "moved_one": lazy("Moved to “{folder}”."),
     "moved_out": lazy("{n} chats are in no folder now."),
@@ -186,6 +194,7 @@ CHAT: Words = {
     "sources": lazy("Sources"),
     "summarised": lazy("Context summarised: {before} → {after} tokens, {share} % saved"),
     "summarised_earlier": lazy("Context summarised: {after} tokens stand for what left the window earlier"),
+    "summarised_previous": lazy("{n} of the {before} were the summary before this one."),
     "show_originals": lazy("Show originals ({n})"),
     "hide_originals": lazy("Hide originals"),
     "show_summary": lazy("What the model reads instead"),

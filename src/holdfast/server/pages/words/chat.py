@@ -240,6 +240,8 @@ CHAT: Words = {
     "no_answer": lazy("This question has no answer yet."),
     "not_attached": lazy("{name} was not attached: {why}"),
     "choose_model": lazy("There is no model to ask yet."),
+    "get_model": lazy("Get a model"),
+    "send": lazy("Send"),
     "files_found": lazy("{n} files"),
     "files_found_one": lazy("1 file"),
     "file_trouble": lazy("{name}: {why}"),
@@ -301,11 +303,13 @@ CHAT: Words = {
     "delete_preset_text": lazy("“{name}” goes. Chats that have its options keep them."),
     "server_found": lazy("{kind} found, {n} models"),
     "server_found_one": lazy("{kind} found, 1 model"),
+    "servers_empty": lazy("A model server without a model"),
     "servers_none": lazy("No model server answers yet"),
     "servers_demonstration": lazy("Trying the demonstration model"),
 }
 CONTEXT: Words = {
     **PLOTS,
+    "turn_at": lazy("Turn {n}, {time}"),
     "untitled": lazy("Untitled conversation"),
     "window_of": lazy("{n} tokens"),
     "used": lazy("{used} of {window} tokens used ({share} %); {method}: {low} to {high}"),

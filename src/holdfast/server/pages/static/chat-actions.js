@@ -34,6 +34,9 @@ export const actionsOf = (chat) => [
     act: () => arrange([chat], { pinned: !chat.pinned }),
   },
   { label: _("Move to a folder"), icon: "folder", act: () => moveChats([chat]) },
+  ...(chat.kind === "group"
+    ? []
+    : [{ label: _("Move to a project"), icon: "arrow-right", act: () => moveToProject([chat]) }]),
   {
     label: chat.archived ? _("Take out of the archive") : pgettext("what can be done with a chat", "Archive"),
     icon: "archive",
@@ -54,6 +57,15 @@ const changeSeveral = (chats, changes) =>
 
 /** What is said of a change, by what it changes. */
 function describeChange(changes, n) {
+  if (changes.project !== undefined) {
+    const isNone = changes.project === "default";
+    return isNone
+      ? ngettext("It belongs to no project now.", "{n} chats belong to no project now.", { n })
+      : ngettext("Moved to the project “{project}”.", "{n} chats moved to the project “{project}”.", {
+        n,
+        project: changes.project,
+      });
+  }
   if (changes.folder !== undefined) {
     return changes.folder
       ? ngettext("Moved to “{folder}”.", "{n} chats moved to “{folder}”.", { n, folder: changes.folder })
@@ -76,7 +88,7 @@ function describeChange(changes, n) {
 export async function arrange(chats, changes) {
   const done = await attempt(() => changeSeveral(chats, changes));
   if (!done) return;
-  await list.reload();
+  await showChanged(chats.map((chat) => ({ ...chat, ...changes })));
   toast(describeChange(changes, chats.length), "info", {
     label: _("Undo"),
     act: () => undo(chats, changes),
@@ -90,26 +102,55 @@ async function undo(chats, changes) {
   await attempt(() =>
     Promise.all([...groups].map(([value, members]) => changeSeveral(members, { [name]: value })))
   );
+  await showChanged(chats);
+}
+
+/** Loads the list anew, and tells the page if the open conversation is among those that changed. */
+async function showChanged(chats) {
+  const open = chats.find((chat) => chat.id === state.conversation);
+  if (open) list.onRename(open);
   await list.reload();
 }
 
 /** Asks for a folder, one that is there or a new one, and moves conversations into it. */
 export async function moveChats(chats) {
-  const names = list.folders();
+  const value = chats.length === 1 ? chats[0].folder : "";
+  const folder = await askPlace(_("Move to a folder"), _("Folder; empty is none"), list.folders(), value);
+  if (folder !== null) await arrange(chats, { folder });
+}
+
+/** Asks for a project, and moves conversations there; an empty name stands for none. */
+export async function moveToProject(chats) {
+  const { projects } = await attempt(() => call("/api/chats/projects")) ?? { projects: [] };
+  const [{ project }] = chats, isNone = chats.length > 1 || project === "default";
+  const name = await askPlace(
+    _("Move to a project"),
+    _("Name of the project"),
+    projects.filter((entry) => entry !== "default"),
+    isNone ? "" : project,
+    _(
+      "Its forks move with it. What was remembered stays where it was learned; an empty name: no project.",
+    ),
+  );
+  if (name !== null) await arrange(chats, { project: name || "default" });
+}
+
+/** Asks for the name of a place, one that is there or a new one; null if nobody wants any. */
+async function askPlace(title, label, names, value, help = "") {
   const input = el("input", {
     type: "text",
     class: "wide",
     maxlength: "100",
-    list: "folder-names",
+    list: "place-names",
     autocomplete: "off",
     dir: "auto",
-    value: chats.length === 1 ? chats[0].folder : "",
+    value,
   });
   const choice = await showDialog(
-    _("Move to a folder"),
+    title,
     [
-      el("label", {}, el("span", {}, _("Folder; empty is none")), input),
-      el("datalist", { id: "folder-names" }, names.map((name) => el("option", { value: name }))),
+      el("label", {}, el("span", {}, label), input),
+      el("datalist", { id: "place-names" }, names.map((name) => el("option", { value: name }))),
       names.length && el(
         "div",
         { class: "folder-choices" },
@@ -117,13 +158,14 @@ export async function moveChats(chats) {
           el("button", { type: "button", class: "quiet", onclick: () => (input.value = name) }, name)
         ),
       ),
+      help && el("p", { class: "small faint" }, help),
     ].filter(Boolean),
     [
       { value: "", label: _("Cancel") },
       { value: "yes", label: _("Move"), kind: "main" },
     ],
   );
-  if (choice === "yes") await arrange(chats, { folder: input.value.trim() });
+  return choice === "yes" ? input.value.trim() : null;
 }
 
 export async function renameChat(chat) {

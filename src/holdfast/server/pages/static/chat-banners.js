@@ -50,6 +50,14 @@ function renderBanner(summary) {
     "aside",
     { class: "compaction", data: { covers: summary.covers }, "aria-label": text },
     el("p", {}, text),
+    summary.tokens_previous > 0 && el(
+      "p",
+      { class: "small faint" },
+      _("{n} of the {before} were the summary before this one.", {
+        n: formatNumber(summary.tokens_previous),
+        before: formatNumber(summary.tokens_before),
+      }),
+    ),
     el(
       "div",
       { class: "row" },

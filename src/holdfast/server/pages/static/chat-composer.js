@@ -67,7 +67,18 @@ export function start(callbacks) {
     warnBlind();
   });
   startDictation();
-  models.startModels({ onFail: showFailure, onReply: () => trouble?.links && showTrouble(null) });
+  models.startModels({
+    onFail: (error) => {
+      allowSending(false);
+      showFailure(error);
+    },
+    onReply: () => {
+      const isEmpty = !models.listInstalled().length;
+      allowSending(!isEmpty);
+      if (isEmpty) showTrouble(noModel());
+      else if (trouble?.links) showTrouble(null);
+    },
+  });
 }
 
 // Handles a key in the list of names; returns whether it was for the list.
@@ -158,21 +169,32 @@ export const showNote = (text) => showTrouble(text ? { text, links: false } : nu
 export const showFailure = (error) =>
   showTrouble({ text: error.message, links: error.code === "upstream_key" || error.status >= 502 });
 
+/** The server has no model: what one needs is not its settings but a model. */
+const noModel = () => ({ text: _("There is no model to ask yet."), links: true, models: true });
+
+/** Without a model there is nobody to ask; the field stays, so that one can write meanwhile. */
+function allowSending(on) {
+  sendButton.disabled = !on;
+  sendButton.title = on ? _("Send") : _("There is no model to ask yet.");
+}
+
 function showTrouble(next) {
   trouble = next;
   noteLine.hidden = !trouble;
   noteLine.replaceChildren(
-    ...(trouble ? [el("span", {}, trouble.text), ...(trouble.links ? renderSteps() : [])] : []),
+    ...(trouble ? [el("span", {}, trouble.text), ...(trouble.links ? renderSteps(trouble) : [])] : []),
   );
   saveText();
 }
 
-function renderSteps() {
+function renderSteps({ models: needsModel = false }) {
   return [
     " ",
     el("button", { type: "button", class: "quiet", onclick: () => models.loadModels() }, _("Look again")),
     " ",
-    el("a", { href: "/settings#servers" }, _("Settings of the model servers")),
+    needsModel
+      ? el("a", { href: "/settings/models" }, _("Get a model"))
+      : el("a", { href: "/settings#servers" }, _("Settings of the model servers")),
   ];
 }
 
@@ -218,7 +240,7 @@ async function submit() {
   if (!text.trim() && !uploads.length) return;
   if (busy) return queueNext();
   if (!models.currentModel()) {
-    if (!trouble) showTrouble({ text: _("There is no model to ask yet."), links: true });
+    if (!trouble) showTrouble(noModel());
     models.loadModels();
     return;
   }

@@ -85,6 +85,8 @@ export function start(callbacks) {
   projectChooser.addEventListener("change", () => chooseProject(projectChooser.value));
   byId("list-menu").addEventListener("click", (event) => showMenu(event.currentTarget, listActions()));
   byId("import").addEventListener("change", (event) => attempt(() => importChosen(event.target)));
+  // As they were last time, so that the list does not move when it comes.
+  showProjects(readStored("projects").split("\t").filter(Boolean));
   return load();
 }
 
@@ -162,6 +164,7 @@ export async function load() {
   if (!reply || count !== loads) return;
   const [recent, pins, shelves, { projects }] = reply;
   showProjects(projects);
+  store("projects", projects.join("\t"));
   ({ chats, next } = recent);
   pinned = pins.chats;
   ({ folders, archived: hasArchive } = shelves);

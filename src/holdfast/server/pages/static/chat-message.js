@@ -126,10 +126,22 @@ function formatJson(text) {
   }
 }
 
-/** What was remembered of a question; most have nothing, so what shows it is loaded with the first. */
+// What shows what was remembered. Of most questions it is nothing, so it is loaded with the first.
+let keeper = null;
+
+/** Loads what these messages need to be shown whole: loaded later, it would move what one reads. */
+export async function prepareMessages(entries) {
+  if (entries.some((entry) => entry.kept?.length)) {
+    keeper ??= await import("./chat-memories.js").catch(() => null);
+  }
+}
+
+/** What was remembered of a question. */
 function renderKept(memories) {
   const place = el("span", { hidden: true });
-  import("./chat-memories.js").then(({ fillPlace }) => fillPlace(place, memories), () => {});
+  // Once the message is on the page.
+  const prepared = keeper ? Promise.resolve() : prepareMessages([{ kept: memories }]);
+  prepared.then(() => keeper?.fillPlace(place, memories));
   return place;
 }
 

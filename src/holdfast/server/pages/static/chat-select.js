@@ -1,7 +1,8 @@
 // Choosing several conversations in the list, to archive, move, save or delete them together.
 import { _, byId, el, pgettext, queryAll } from "./core.js";
 import { openMenu } from "./chat-menu.js";
-import { arrange, deleteChats, exportSeveral, moveChats } from "./chat-actions.js";
+import { arrange, deleteChats, exportSeveral, moveChats, moveToProject } from "./chat-actions.js";
+import { state } from "./chat-state.js";
 
 const bar = byId("select-bar");
 const selected = new Map();
@@ -74,7 +75,18 @@ function update() {
       { label: _("Save as Markdown"), act: () => run((chats) => exportSeveral(chats, "markdown")) },
       { label: _("Save as JSON"), act: () => run((chats) => exportSeveral(chats, "json")) },
     ]));
-  save.setAttribute("aria-haspopup", "menu");
+  const move = createButton(_("Move"), () =>
+    openMenu(
+      move,
+      [
+        { label: _("Move to a folder"), act: () => run(moveChats) },
+        state.kind === "private" && {
+          label: _("Move to a project"),
+          act: () => run(moveToProject),
+        },
+      ].filter(Boolean),
+    ));
+  for (const button of [save, move]) button.setAttribute("aria-haspopup", "menu");
   bar.replaceChildren(
     el("span", { class: "grow", role: "status" }, _("{n} selected", { n })),
     el("button", { type: "button", class: "quiet", onclick: () => setSelecting(false) }, _("Done")),
@@ -85,7 +97,7 @@ function update() {
         pgettext("what can be done with a chat", "Archive"),
         () => run((chats) => arrange(chats, { archived: true })),
       ),
-      createButton(_("Move"), () => run(moveChats)),
+      move,
       save,
       createButton(_("Delete"), () => run(deleteChats), "danger"),
     ),

@@ -6,6 +6,14 @@ const tenth = new Intl.NumberFormat(document.documentElement.lang, { maximumFrac
 const clock = new Intl.DateTimeFormat(document.documentElement.lang, { hour: "2-digit", minute: "2-digit" });
 const day = new Intl.DateTimeFormat(document.documentElement.lang, { day: "numeric", month: "short" });
 
+/** What stands below each turn: its time or its day and, where that says the same of several, its number. */
+function labelTurns(rows) {
+  const isOneDay = rows.length && rows.at(-1).at - rows[0].at < 86400;
+  const times = rows.map((turn) => (isOneDay ? clock : day).format(new Date(turn.at * 1000)));
+  const isDistinct = new Set(times).size === times.length;
+  return isDistinct ? times : rows.map((_, at) => formatNumber(at + 1));
+}
+
 export async function showTurns(panel, view) {
   const reply = await view.ask("turns", { params: { limit: 200 } });
   const rows = reply.turns;
@@ -37,11 +45,13 @@ export async function showTurns(panel, view) {
 /** The tokens of each turn: what the server still had, what it read anew, the answer. `pick` is told a turn. */
 export function renderTurnPlot(reply, pick = null) {
   const rows = reply.turns;
-  const oneDay = rows.length && rows.at(-1).at - rows[0].at < 86400;
   const cachedOf = ({ tokens }) => Math.min(tokens.cached ?? 0, tokens.prompt ?? 0);
   return renderBars({
     title: pick ? _("Tokens of each request; a click leads to its question") : _("Tokens of each request"),
-    labels: rows.map((turn) => (oneDay ? clock : day).format(new Date(turn.at * 1000))),
+    labels: labelTurns(rows),
+    names: rows.map((turn, at) =>
+      _("Turn {n}, {time}", { n: formatNumber(at + 1), time: formatMoment(turn.at) })
+    ),
     series: [
       { name: _("still cached"), colour: "history", values: rows.map(cachedOf) },
       {

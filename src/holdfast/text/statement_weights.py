@@ -63,6 +63,8 @@ WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
 }  # fmt: skip
 # What a cue takes the meaning from, where both are there.
 OVERRIDES: Mapping[str, frozenset[str]] = {
+    "affords": frozenset({"can"}),
+    "we_will": frozenset({"needs", "felt"}),
     "likes": frozenset({"asks_you", "asks_once", "needs"}),
     "others_like": frozenset({"likes", "trait"}),
     "asks_standing": frozenset({"passing"}),
@@ -221,11 +223,15 @@ def _of_the_world(has: set[str]) -> set[str]:
     """What shows that a clause is about the world, or about others, and not about who says it."""
     found = set()
     counts = "bare_plural" in has and has & {"number", "value", "trait"} and not has & TIMED
+    counts = counts and "placed" not in has
     measured = "world" in has and has & {"name", "definite"} and not has & {"own_thing", "passive"}
     if (measured or counts or has & {"only_one", "any_one", "defines"}) and not has & OF_US:
         found.add("general")
     if "nature" in has and not has & {*OF_US, "we", "must", "duty", "passive", "please", "order"}:
         found.add("natural")
+    if {"can", "money", "me"} <= has:
+        # "We can spend 8,500 euros" is a sum that is there.
+        found.add("affords")
     if "tastes" in has and not has & {"me", "trait", "order"}:
         found.add("others_like")
     return found

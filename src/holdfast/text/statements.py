@@ -97,7 +97,8 @@ _AIM = late(
 _TO_DO = late(r"(?i)\b(?:zu \w+n|to \w+)\b")
 _NUMBER = late(r"\d")
 _IDENTIFIER = late(
-    r"\b[a-z]+[-_]\w*[-_\d]\w*|\b[\w-]+\.[a-z]{1,4}\b|\b[a-z]+[A-Z]\w+|\b(?!OK\b|TV\b|LOL\b"
+    r"\b[a-z]+[-_]\w*[-_\d]\w*|\b[\w-]+\.[a-z]{1,4}\b|\b[a-z][\w-]*(?:\.[a-z][\w-]+){2}"
+    r"|\b[a-z]+[A-Z]\w+|\b(?!OK\b|TV\b|LOL\b"
     r"|OMG\b|FYI\b|BTW\b|PS\b|NO\b)[A-Z]{2,}\w*\b|\x00+|\b[\w.-]+/[\w./-]+"
     r"|\w\(\)|(?<=\w )[B-HJ-Z]\b(?!\.\w)"
 )

@@ -646,8 +646,8 @@ CUES = LanguageData(
         ),
         # What people are like, whoever they are.
         "observes": cue(
-            r"^(?:die )?(?-i:[A-ZÄÖÜ])\w+n? (?:wollen|denken|glauben|meinen|verstehen|vergessen"
-            r"|meckern|jammern|lügen)",
+            r"^(?:die )?(?!wir\b)(?-i:[A-ZÄÖÜ])\w+n? (?:wollen|denken|glauben|meinen|verstehen|vergessen"
+            r"|meckern|jammern|lügen)(?! (?:wir|ich)\b)",
             r"(?:ist|sind|hat|haben|macht|geht|\w{3,}(?:t|en)) (?:ja |eben |nun mal )?halt",
         ),
         "says": cue(

@@ -64,7 +64,7 @@ NAME_IN_SENTENCE = (
     r"(?i:\b(?:in|auf|mit|bei|nach|aus|von|nehmen|per|heißt|heiße|heißen|ist|statt|über|als"
     r"|durch|für|an|namens|namen?|stadt|firma|marke|modell"
     r"|jetzt|wir|bin|gegen) (?:doch |noch |nur |ja |auch |jetzt |nun )?)[A-ZÄÖÜ][\wäöüß-]+"
-    r"|(?i:eine?n?|den) [A-ZÄÖÜ][\wäöüß-]+ [A-ZÄÖÜ][\wäöüß-]+"
+    r"|(?i:eine?n?|den|uns|mir) [A-ZÄÖÜ][\wäöüß-]+ [A-ZÄÖÜ][\wäöüß-]+"
 )
 # Names that a statement is about.
 STATED_NAME = (

@@ -22,10 +22,10 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from holdfast.memory.base import Kind
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage
-from holdfast.testing.ollama_runner import FakeModel, ModelCall
 from tests.browser import chromium
 from tests.browser.conftest import DESKTOP, FLAGS, Server, context_of, serving
 from tests.browser.upstream import Upstream
+from tests.fakes.ollama_runner import FakeModel, ModelCall
 
 RESULTS = Path(__file__).parent / "results" / "page.md"
 MESSAGES, MEMORIES, CHATS = 500, 5_000, 2_000

@@ -15,7 +15,7 @@ import httpx
 
 from evals.reliability_checks import Finding, Talk
 from evals.reliability_server import Server
-from holdfast.testing.ollama_runner import ModelCall
+from tests.fakes.ollama_runner import ModelCall
 
 _MODEL = "fake:latest"
 # Seconds from one import to the next, at most.

@@ -62,7 +62,7 @@ from evals.reliability_server import Server, ServerEnded, Start
 from evals.window_rows import Row, none_of, progress
 from holdfast.memory.notes import Notes
 from holdfast.messages import Scope
-from holdfast.testing.ollama import FakeOllama
+from tests.fakes.ollama import FakeOllama
 
 PART = "crashes"
 KILLS = 60

@@ -320,7 +320,7 @@ async def _read_sse(data: bytes) -> None:
 
 async def _read_lines(data: bytes) -> None:
     async for line in iter_lines(_pieces(data)):
-        parse_server_payload(line)
+        parse_server_payload(line.decode("utf-8", "replace"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -455,10 +455,10 @@ def make_parsers(folder: Path) -> list[Parser]:
     ]
 
 
-def _read_chunk(parse: Callable[[JsonObject], Chunk]) -> Callable[[bytes], object]:
+def _read_chunk(parse: Callable[[JsonObject, str], Chunk]) -> Callable[[bytes], object]:
     def read(data: bytes) -> None:
         with AnswerReader(parse, where="a server") as reader:
-            reader.parse(parse_server_payload(data))
+            reader.read(data)
 
     return read
 

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 Role = Literal["system", "user", "assistant", "tool"]
 ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
@@ -287,12 +287,22 @@ class CallPiece:
     arguments: str = ""
 
 
+class WirePayload(NamedTuple):
+    """A server's own payload and the name of its dialect.
+
+    `text` is the payload as the server wrote it, empty if it cannot be passed on as it is.
+    """
+
+    dialect: str
+    payload: JsonObject
+    text: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """One piece of an answer as it streams.
 
-    `wire` is the server's own payload with the name of its dialect, so an endpoint of the same dialect
-    passes on every field, the ones we do not know included.
+    With `wire`, an endpoint of the same dialect passes on every field, the ones we do not know included.
     """
 
     text: str = ""
@@ -300,7 +310,7 @@ class Chunk:
     calls: tuple[CallPiece, ...] = ()
     finish: FinishReason | None = None
     usage: Usage | None = None
-    wire: tuple[str, JsonObject] | None = None
+    wire: WirePayload | None = None
 
 
 @dataclass(slots=True)

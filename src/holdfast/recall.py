@@ -438,14 +438,14 @@ class _Picker:
         """Returns the snippets to bring, at most `most`, and the best that were not.
 
         If a snippet gives a value that a later statement replaces, the later one is brought too, or quoted in
-        it. Messages that only ask come last, unless they have a name of the question.
+        it. Messages that only ask come last, unless they name something that the question does not: "I have
+        three weeks left, how do I plan them?" tells as well.
         """
-
-        asking = {each.row.id for each in candidates if each.row.traits & _ONLY_ASKS and not each.exact}
-        self._candidates = candidates = [
-            *(each for each in candidates if each.row.id not in asking),
-            *(each for each in candidates if each.row.id in asking),
-        ]
+        asking = [each for each in candidates if each.row.traits & _ONLY_ASKS and not each.exact]
+        texts = self._recall.texts(asking, self._need.scope)
+        known = set(self._question.terms)
+        last = {each.row.id for each in asking if not telling(texts[each.row.id]) - known}
+        self._candidates = candidates = sorted(candidates, key=lambda each: each.row.id in last)
         self._places = {each.row.id: place for place, each in enumerate(candidates)}
         chosen: list[Snippet] = []
         missed: list[Snippet] = []

@@ -63,7 +63,7 @@ from holdfast.i18n import gettext as _
 from holdfast.memory.base import Memory, MemoryRepository
 from holdfast.memory.private import MemoryGate
 from holdfast.memory.service import MemoryService
-from holdfast.messages import Answer, BoundScope, ChatRequest, Chunk, Message, Scope
+from holdfast.messages import BoundScope, ChatRequest, Chunk, Message, Scope, Usage
 from holdfast.protocols.wire import check_request
 from holdfast.recall import recall_over
 from holdfast.research.finding import Finding
@@ -336,7 +336,9 @@ class TurnEngine:
                     relay = _Relay(self.models, self.fitter, run, outgoing)
                     async with relay, aclosing(provider.chat(outgoing.request)) as chunks:
                         async for chunk in chunks:
-                            for ready in await relay.take(chunk):
+                            if chunk.usage is not None:
+                                await relay.check_usage(chunk.usage)
+                            for ready in relay.take(chunk):
                                 yield ready
                             if relay.only_thought:
                                 break
@@ -532,15 +534,15 @@ class _Relay:
         self._models, self._fitter, self._run, self._outgoing = models, fitter, run, outgoing
         self._provider = run.provider
         self._watch = models.watch(run.provider, outgoing.request, outgoing.window, outgoing.expected)
-        self._answer = Answer()
         self._ready: list[Chunk] = []
+        self._said = self._thought = False
         self.only_thought = False
 
-    async def take(self, chunk: Chunk) -> Sequence[Chunk]:
-        """Returns the chunks to yield now; raises Overflow if the request was cut and can be sent again."""
+    async def check_usage(self, usage: Usage) -> None:
+        """Looks at what the server counted; raises Overflow if the request was cut and can be sent again."""
         request = self._outgoing.request
         try:
-            await self._watch.see(chunk)
+            await self._watch.see(usage)
         except Overflow as cut:
             if not self._run.began:
                 raise
@@ -550,12 +552,17 @@ class _Relay:
             await self._fitter.note_refusal(self._outgoing, self._provider, cut)
             if request.format is None:
                 self._ready.append(Chunk(text=f"\n\n{_cut_notice()}"))
-        if chunk.usage is not None and was_loaded(chunk.usage):
+        if was_loaded(usage):
             # The server has just loaded the model, perhaps with another window.
             self._models.look_again(self._provider, request.model)
-        self._answer.add(chunk)
+
+    def take(self, chunk: Chunk) -> Sequence[Chunk]:
+        """Returns the chunks to yield now."""
+        request = self._outgoing.request
+        self._said = self._said or bool(chunk.text)
+        self._thought = self._thought or bool(chunk.thinking)
         stopped = chunk.finish == "length" and request.think is not False
-        if stopped and (message := self._answer.message).thinking and not message.text:
+        if stopped and self._thought and not self._said:
             log.warning("%s thought until its limit; it is asked to answer without", request.model)
             self.only_thought = True
             if request.format is None:

@@ -9,10 +9,10 @@ from playwright.sync_api import Page, expect
 
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage
-from holdfast.testing.ollama_runner import FakeReply
 from tests.browser.accessible import faults
 from tests.browser.conftest import PATIENCE, PHONE
 from tests.browser.tcp_proxy import wire
+from tests.fakes.ollama_runner import FakeReply
 from tests.waiting import wait_until
 
 expect.set_options(timeout=PATIENCE)

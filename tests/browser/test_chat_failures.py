@@ -7,11 +7,11 @@ from playwright.sync_api import expect
 
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage
-from holdfast.testing.ollama_runner import FakeReply
 from tests.browser.accessible import faults
 from tests.browser.conftest import PATIENCE
 from tests.browser.test_chat import answers, ask, project, questions  # noqa: F401  # `project` is a fixture
 from tests.browser.upstream import Upstream
+from tests.fakes.ollama_runner import FakeReply
 
 expect.set_options(timeout=PATIENCE)
 
@@ -319,8 +319,8 @@ def test_forks_have_titles_of_their_own_and_one_is_not_many(page, server, projec
     shown = window.evaluate(
         """async () => {
             const core = document.querySelector('script[src$="core.js"]').src;
-            const { word } = await import(core);
-            return [word("tokens", { n: 1 }), word("tokens", { n: "2" })];
+            const { ngettext } = await import(core);
+            return [1, "2"].map((n) => ngettext("1 token", "{n} tokens", { n }));
         }"""
     )
     assert shown == ["1 token", "2 tokens"]

@@ -271,6 +271,14 @@ def test_what_only_asks_waits_until_the_others_had_their_turn(talk):
     assert "Swordfish opens the wifi in the cabin." in texts
 
 
+def test_a_question_that_tells_something_too_keeps_its_place(talk):
+    told = "My wifi password of the cabin is due in August 2024, can you help me to plan that?"
+    others = [user(f"Somebody mentioned the cabin on day {number}.") for number in range(9)]
+    past = Past(talk, user(told), *others)
+    texts = [snippet.text for snippet in past.asked("When is my wifi password of the cabin due?", room=50)]
+    assert told in texts
+
+
 def test_the_same_message_with_other_numbers_is_no_evidence(talk):
     letters = [f"Hello, this is letter {number} of day 7. How are you?" for number in range(30)]
     past = Past(talk, *map(user, letters), user("Letter 40 came from Anna, who lives in Kiel."))

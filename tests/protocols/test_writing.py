@@ -1,7 +1,10 @@
 """Answers go out in the words of the client's dialect, whichever server they came from."""
 
+import json
+
 from holdfast.messages import Answer, CallPiece, Chunk, Usage
 from holdfast.protocols import ollama, openai_chat
+from holdfast.upstreams.base import AnswerReader
 
 
 def line(message, *, done=False, **rest):
@@ -47,7 +50,8 @@ OPENAI_STREAM = [
 
 
 def stream_payloads(writer, chunks):
-    return [payload for chunk in chunks for payload in writer.chunk(chunk)] + writer.end()
+    payloads = [payload for chunk in chunks for payload in writer.chunk(chunk)] + writer.end()
+    return [json.loads(payload) if isinstance(payload, str) else payload for payload in payloads]
 
 
 def collect(chunks):
@@ -180,3 +184,23 @@ def test_every_choice_of_several_is_whole():
 def test_calls_that_share_a_number_are_told_apart_by_their_ids():
     chunk = Chunk(calls=(CallPiece(0, "a", "look", "{}"), CallPiece(0, "b", "find", "{}")))
     assert [call.name for call in collect([chunk]).message.tool_calls] == ["look", "find"]
+
+
+def test_a_payload_that_is_relayed_keeps_its_spelling():
+    spelled = '{"message": {"content": "Gr\\u00fc\\u00dfe"},  "done": false}'
+    with AnswerReader(ollama.parse_chunk, where="a server") as reader:
+        chunks = [reader.read(spelled.encode()), reader.read(b'{"message":{"content":"\\ud800"},"x":NaN}')]
+        reader.end()
+    (relayed,), (repaired,) = map(ollama.OllamaWriter("m").chunk, chunks)
+    assert relayed == spelled
+    assert repaired == {"message": {"content": "\ufffd"}, "x": None}
+
+
+def test_translated_text_is_the_same_event_but_for_its_words():
+    writer = openai_chat.OpenAIChatWriter("m")
+    (first,) = writer.chunk(Chunk("Hal"))
+    (second,) = writer.chunk(Chunk('lo "Welt"'))
+    expected = {**first, "choices": [{"index": 0, "delta": {"content": 'lo "Welt"'}, "finish_reason": None}]}
+    assert json.loads(second) == expected
+    writer.end()
+    assert writer.whole()["choices"][0]["message"]["content"] == 'Hallo "Welt"'

@@ -6,16 +6,16 @@ from contextlib import ExitStack
 import pytest
 
 from holdfast.errors import Overflow
-from holdfast.messages import ChatRequest, Chunk, Image, Message, Text, Thinking, Usage
+from holdfast.messages import ChatRequest, Image, Message, Text, Thinking, Usage
 from holdfast.store import open_store
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel
 from holdfast.testing.provider import ScriptedProvider
 from holdfast.tokens.estimate import Estimate
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.discovery import connect
 from holdfast.upstreams.models import ModelRegistry
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel
 
 pytestmark = pytest.mark.slow
 
@@ -67,7 +67,8 @@ def ask(tmp_path):
                     )
                     try:
                         async for chunk in provider.chat(request):
-                            await watch.see(chunk)
+                            if chunk.usage is not None:
+                                await watch.see(chunk.usage)
                     finally:
                         watch.close()
                 counter = await models.counters.counter(provider, "fake")
@@ -205,7 +206,7 @@ class ReportingServer:
                     expected = await estimate_of(models, provider, request)
                     watch = models.watch(provider, request, self._window, expected)
                     try:
-                        await watch.see(Chunk(finish="stop", usage=Usage(prompt=reported)))
+                        await watch.see(Usage(prompt=reported))
                         found.append(False)
                     except Overflow:
                         found.append(True)
@@ -264,7 +265,7 @@ def test_answers_that_end_at_once_all_teach_the_next_count(tmp_path):
             models, expected = ModelRegistry(store, tmp_path), Estimate(20, 1, 8000)
             for talk in talks:
                 watch = models.watch(provider, ChatRequest("scripted", tuple(talk)), 8192, expected)
-                await watch.see(Chunk(finish="stop", usage=Usage(prompt=cost(talk))))
+                await watch.see(Usage(prompt=cost(talk)))
                 watch.close()
             counter = await models.counters.counter(provider, "scripted")
             learned = len(counter.calibration.samples)
@@ -283,7 +284,7 @@ def test_what_is_being_learned_at_the_end_is_kept(tmp_path):
         with open_store(f"sqlite:///{tmp_path / 'db'}") as store:
             models = ModelRegistry(store, tmp_path)
             watch = models.watch(provider, ChatRequest("scripted", tuple(talk)), 8192, Estimate(20, 1, 8000))
-            await watch.see(Chunk(finish="stop", usage=Usage(prompt=cost(talk))))
+            await watch.see(Usage(prompt=cost(talk)))
             watch.close()
             await models.aclose()
             kept = await ModelRegistry(store, tmp_path).counters.counter(provider, "scripted")

@@ -31,9 +31,11 @@ from holdfast.messages import (
     ToolCall,
     ToolResult,
     Usage,
+    WirePayload,
     canonical,
 )
 from holdfast.protocols.wire import (
+    ClientPayload,
     expect,
     is_too_deep,
     json_type,
@@ -234,20 +236,25 @@ def parse_arguments(arguments: str) -> Any:
     return value if isinstance(value, dict) or value is None else {"arguments": value}
 
 
-def parse_chunk(payload: JsonObject) -> Chunk:
-    """Parses one line of an `/api/chat` stream, or a whole answer."""
+def parse_chunk(payload: JsonObject, text: str = "") -> Chunk:
+    """Parses one line of an `/api/chat` stream, or a whole answer; `text` is the payload as it was sent."""
     message = payload.get("message") or {}
+    tool_calls, done = message.get("tool_calls"), bool(payload.get("done"))
+    if None in message.values():
+        empty = [name for name in _TEXTS if name in message and message[name] is None]
+        payload, text = {**payload, "message": {**message, **dict.fromkeys(empty, "")}}, ""
+    if not tool_calls and not done:
+        # Nearly every line is of this kind.
+        said, thought = message.get("content") or "", message.get("thinking") or ""
+        return Chunk(said, thought, wire=WirePayload(NAME, payload, text))
     calls = tuple(
         CallPiece(
             id=call.get("id") or f"call_{secrets.token_hex(4)}",
             name=call.get("function", {}).get("name", ""),
             arguments=canonical(call.get("function", {}).get("arguments") or {}),
         )
-        for call in message.get("tool_calls") or ()
+        for call in tool_calls or ()
     )
-    if empty := [name for name in _TEXTS if name in message and message[name] is None]:
-        payload = {**payload, "message": {**message, **dict.fromkeys(empty, "")}}
-    done = bool(payload.get("done"))
     if done:
         payload = {
             name: value
@@ -260,7 +267,7 @@ def parse_chunk(payload: JsonObject) -> Chunk:
         calls=calls,
         finish=parse_finish(payload, bool(calls)) if done else None,
         usage=parse_usage(payload) if done else None,
-        wire=(NAME, payload),
+        wire=WirePayload(NAME, payload),
     )
 
 
@@ -296,7 +303,7 @@ def serialize_call_line(index: int, call: ToolCall) -> dict[str, Any]:
 def find_openai_logprobs(chunk: Chunk) -> list[Any] | None:
     """Returns the log probabilities in an event of OpenAI's protocol."""
     match chunk.wire:
-        case (_, {"choices": [{"logprobs": {"content": list(logprobs)}}, *_]}):
+        case WirePayload(payload={"choices": [{"logprobs": {"content": list(logprobs)}}, *_]}):
             return logprobs
         case _:
             return None
@@ -315,11 +322,12 @@ class OllamaWriter:
         self._answer = Answer()
         self._payloads: list[JsonObject] = []
 
-    def chunk(self, chunk: Chunk) -> list[dict[str, Any]]:
+    def chunk(self, chunk: Chunk) -> list[ClientPayload]:
         """Returns the lines a streaming client gets for this chunk."""
         self._answer.add(chunk)
-        if chunk.wire is not None and chunk.wire[0] == NAME:
-            return [self._record(chunk.wire[1])]
+        if chunk.wire is not None and chunk.wire.dialect == NAME:
+            line = self._record(chunk.wire.payload)
+            return [line if self._generate else chunk.wire.text or line]
         message: dict[str, Any] = {"role": "assistant", "content": chunk.text}
         if chunk.thinking:
             message["thinking"] = chunk.thinking
@@ -334,7 +342,7 @@ class OllamaWriter:
             line["logprobs"] = logprobs
         return [self._record(line)]
 
-    def end(self) -> list[dict[str, Any]]:
+    def end(self) -> list[JsonObject]:
         """Returns the closing line, unless an Ollama server has sent one."""
         if any(payload.get("done") for payload in self._payloads):
             return []
@@ -373,15 +381,16 @@ class OllamaWriter:
         now = datetime.now(UTC).isoformat().replace("+00:00", "Z")
         return {"model": self._model, "created_at": now, "message": message, "done": done}
 
-    def _record(self, payload: JsonObject) -> dict[str, Any]:
+    def _record(self, payload: JsonObject) -> JsonObject:
         """Returns the payload in the format of the endpoint, and remembers it for `whole`."""
-        line = dict(payload)
-        if self._generate and "message" in line:
+        if self._generate and "message" in payload:
+            line = dict(payload)
             message = line.pop("message") or {}
             done = line.pop("done", False)
             line |= {"response": message.get("content", ""), "done": done}
             line |= {name: message[name] for name in ("thinking", "tool_calls") if message.get(name)}
             if done and self._context is not None:
                 line["context"] = self._context
-        self._payloads.append(line)
-        return line
+            payload = line
+        self._payloads.append(payload)
+        return payload

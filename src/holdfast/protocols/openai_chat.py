@@ -7,7 +7,7 @@ Compatible servers add fields of their own (`reasoning`, `timings`), which are r
 import re
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
 from holdfast.errors import BadRequest
@@ -31,10 +31,13 @@ from holdfast.messages import (
     ToolCall,
     ToolResult,
     Usage,
+    WirePayload,
+    canonical,
 )
 from holdfast.protocols.ollama import SAME_IN_BOTH, take_tools
 from holdfast.protocols.wire import (
     OPENAI_SPELLING,
+    ClientPayload,
     check_options,
     expect,
     json_type,
@@ -308,11 +311,19 @@ def serialize_call(call: Part) -> dict[str, Any]:
     return {"id": call.id, "type": "function", **own, "function": function}
 
 
-def parse_chunk(payload: JsonObject) -> Chunk:
-    """Parses one event of a streamed completion. Only the first choice belongs to the conversation."""
+def parse_chunk(payload: JsonObject, text: str = "") -> Chunk:
+    """Parses one event of a streamed completion; `text` is the payload as it was sent.
+
+    Only the first choice belongs to the conversation.
+    """
     choices: list[JsonObject] = payload.get("choices") or []
     choice: JsonObject = next((item for item in choices if item.get("index", 0) == 0), {})
     delta = choice.get("delta") or choice.get("message") or {}
+    reason, tool_calls = choice.get("finish_reason"), delta.get("tool_calls")
+    thinking = next((delta[name] for name in _REASONING if delta.get(name)), "")
+    if not tool_calls and reason is None and "usage" not in payload and "timings" not in payload:
+        # Nearly every event is of this kind.
+        return Chunk(delta.get("content") or "", thinking, wire=WirePayload(NAME, payload, text))
     calls = tuple(
         CallPiece(
             index=call.get("index", position),
@@ -320,17 +331,16 @@ def parse_chunk(payload: JsonObject) -> Chunk:
             name=(call.get("function") or {}).get("name") or "",
             arguments=(call.get("function") or {}).get("arguments") or "",
         )
-        for position, call in enumerate(delta.get("tool_calls") or ())
+        for position, call in enumerate(tool_calls or ())
     )
-    reason = choice.get("finish_reason")
     payload = drop_bad_counts(payload)
     return Chunk(
         text=delta.get("content") or "",
-        thinking=next((delta[name] for name in _REASONING if delta.get(name)), ""),
+        thinking=thinking,
         calls=calls,
         finish=None if reason is None else reason if reason in get_args(FinishReason) else "stop",
         usage=parse_usage(payload),
-        wire=(NAME, payload),
+        wire=WirePayload(NAME, payload),
     )
 
 
@@ -385,13 +395,18 @@ class OpenAIChatWriter:
         self._answer = Answer()
         self._payloads: list[JsonObject] = []
         self._started = False
+        # The JSON of an event up to its text.
+        self._before_text = ""
 
-    def chunk(self, chunk: Chunk) -> list[dict[str, Any]]:
+    def chunk(self, chunk: Chunk) -> Sequence[ClientPayload]:
         """Returns the events a streaming client gets for this chunk."""
         earlier = len(self._answer.calls)
         self._answer.add(chunk)
-        if chunk.wire is not None and chunk.wire[0] == NAME:
-            return self._relay(chunk.wire[1])
+        if chunk.wire is not None and chunk.wire.dialect == NAME:
+            return self._relay(chunk.wire)
+        logprobs = find_ollama_logprobs(chunk)
+        if self._started and not (logprobs or chunk.thinking or chunk.calls or chunk.finish):
+            return [self._text_event(chunk.text)] if chunk.text else ()
         delta: dict[str, Any] = {}
         if chunk.text:
             delta["content"] = chunk.text
@@ -407,7 +422,7 @@ class OpenAIChatWriter:
                 }
                 for position, piece in enumerate(chunk.calls)
             ]
-        events = [self._event(delta, logprobs=find_ollama_logprobs(chunk))] if delta else []
+        events = [self._event(delta, logprobs=logprobs)] if delta else []
         if chunk.finish is not None:
             events.append(self._event({}, _FINISH_REASONS.get(chunk.finish, chunk.finish)))
         return events
@@ -442,12 +457,12 @@ class OpenAIChatWriter:
         }
         return envelope
 
-    def _relay(self, payload: JsonObject) -> list[dict[str, Any]]:
+    def _relay(self, wire: WirePayload) -> list[ClientPayload]:
         """Returns the server's event, without usage (which is always requested) if the client did not ask."""
-        event = dict(payload)
+        event = wire.payload
         self._payloads.append(event)
         if self._include_usage or "usage" not in event:
-            return [event]
+            return [wire.text or event]
         if not event.get("choices"):
             return []
         return [{name: value for name, value in event.items() if name != "usage"}]
@@ -464,6 +479,15 @@ class OpenAIChatWriter:
         event = self._envelope() | {"choices": [choice]}
         self._payloads.append(event)
         return event
+
+    def _text_event(self, text: str) -> str:
+        """Returns the JSON of an event with nothing but text: only that differs from event to event."""
+        self._payloads.append({"choices": [{"index": 0, "delta": {"content": text}}]})
+        if not self._before_text:
+            self._before_text = (
+                canonical(self._envelope())[:-1] + ',"choices":[{"index":0,"delta":{"content":'
+            )
+        return f'{self._before_text}{canonical(text)}}},"finish_reason":null}}]}}'
 
     def _envelope(self) -> dict[str, Any]:
         return {
@@ -489,7 +513,7 @@ class OpenAIChatWriter:
 
 def find_ollama_logprobs(chunk: Chunk) -> list[Any] | None:
     """Returns the log probabilities of an Ollama server, which has OpenAI's format without the wrapper."""
-    logprobs = chunk.wire[1].get("logprobs") if chunk.wire is not None else None
+    logprobs = chunk.wire.payload.get("logprobs") if chunk.wire is not None else None
     return logprobs if isinstance(logprobs, list) else None
 
 

@@ -36,6 +36,9 @@ _T = TypeVar("_T")
 # Where OpenAI allows several spellings, the one the client used is kept in `extra` under this name.
 OPENAI_SPELLING = "openai.spelling"
 
+# What a writer returns for a client: a payload, or its JSON.
+ClientPayload = JsonObject | str
+
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -179,12 +182,19 @@ async def iter_sse(stream: AsyncIterator[bytes]) -> AsyncIterator[str]:
         yield "\n".join(data)
 
 
-def parse_server_payload(line: bytes | str) -> dict[str, Any]:
+def _finite_or_none(text: str) -> float | None:
+    number = float(text)
+    return number if isfinite(number) else None
+
+
+# What is no number counts as not said.
+_SERVER_JSON = json.JSONDecoder(parse_constant=lambda _: None, parse_float=_finite_or_none)
+
+
+def parse_server_payload(text: str) -> dict[str, Any]:
     """Parses one payload of a model server's stream; raises CutOff unless it is a JSON object."""
     try:
-        text = line.decode() if isinstance(line, bytes) else line
-        # What is no number counts as not said.
-        value = json.loads(text, parse_constant=lambda _: None, parse_float=_finite_or_none)
+        value = _SERVER_JSON.decode(text)
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict) or is_too_deep(value, text):
@@ -192,16 +202,20 @@ def parse_server_payload(line: bytes | str) -> dict[str, Any]:
             "the model server sent something that is not JSON in the middle of its answer",
             hint=lazy("Look at the model server's log."),
         )
-    # Only an escape sequence can produce a lone surrogate.
-    scrubbed: dict[str, Any] = (
-        replace_surrogates(value) if "\\u" in text and "\\ud" in text.lower() else value
-    )
+    scrubbed: dict[str, Any] = replace_surrogates(value) if _may_have_surrogates(text) else value
     return scrubbed
 
 
-def _finite_or_none(text: str) -> float | None:
-    number = float(text)
-    return number if isfinite(number) else None
+def _may_have_surrogates(text: str) -> bool:
+    # Only an escape sequence can produce a lone surrogate.
+    return "\\u" in text and "\\ud" in text.lower()
+
+
+def is_relayable(text: str) -> bool:
+    """Whether a payload of a model server, which could be parsed, may go to a client as it is."""
+    return not (
+        "NaN" in text or "Infinity" in text or "\n" in text or "\r" in text or _may_have_surrogates(text)
+    )
 
 
 # Deeper values could be read but not written again.

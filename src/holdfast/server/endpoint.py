@@ -5,7 +5,7 @@ How a protocol is read and written is in the `ChatProtocol` that each endpoint p
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import ExitStack, aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
@@ -25,7 +25,7 @@ from holdfast.errors import BadRequest, Forbidden, HoldfastError, TooLarge
 from holdfast.i18n import lazy
 from holdfast.messages import BoundScope, ChatRequest, Chunk, Scope, canonical
 from holdfast.projects import SessionProjects, find_working_folder
-from holdfast.protocols.wire import expect
+from holdfast.protocols.wire import ClientPayload, expect
 from holdfast.server.files import roots_for
 from holdfast.server.guard import access_of
 from holdfast.turn import Ask, Turn, TurnEngine
@@ -133,7 +133,7 @@ def _code_of(error: HoldfastError) -> str | None:
 
 
 # Upper limit of pieces in the buffer: a source that never waits would hide that the client disconnected.
-_MAX_READY = 16
+_MAX_READY = 64
 
 
 class CleanupResponse(Response):
@@ -246,9 +246,9 @@ class RequestBody(BaseModel):
 class AnswerWriter(Protocol):
     """Writes an answer in one protocol; see `holdfast.protocols`."""
 
-    def chunk(self, chunk: Chunk) -> list[dict[str, Any]]: ...
-    def end(self) -> list[dict[str, Any]]: ...
-    def write_error(self, error: dict[str, Any]) -> list[dict[str, Any]]: ...
+    def chunk(self, chunk: Chunk) -> Sequence[ClientPayload]: ...
+    def end(self) -> Sequence[ClientPayload]: ...
+    def write_error(self, error: dict[str, Any]) -> Sequence[ClientPayload]: ...
     def whole(self) -> dict[str, Any]: ...
 
 
@@ -261,7 +261,7 @@ class ChatProtocol:
     writer: Callable[[ChatRequest, Turn], AnswerWriter]
     error: Callable[[HoldfastError], tuple[int, dict[str, Any]]]
     media_type: str
-    frame: Callable[[dict[str, Any]], bytes]
+    frame: Callable[[ClientPayload], bytes]
     closing: bytes = b""
     # The keepalive while there is nothing to send yet; empty for the default of the media type.
     ping: bytes = b""
@@ -561,16 +561,19 @@ def content_type_of(request: Request) -> dict[str, str]:
     return {"content-type": request.headers.get("content-type", "application/json")}
 
 
-def ndjson_frame(payload: dict[str, Any]) -> bytes:
-    return canonical(payload).encode() + b"\n"
+def ndjson_frame(payload: ClientPayload) -> bytes:
+    text = payload if isinstance(payload, str) else canonical(payload)
+    return f"{text}\n".encode()
 
 
-def sse_frame(payload: dict[str, Any]) -> bytes:
-    return b"data: " + canonical(payload).encode() + b"\n\n"
+def sse_frame(payload: ClientPayload) -> bytes:
+    text = payload if isinstance(payload, str) else canonical(payload)
+    return f"data: {text}\n\n".encode()
 
 
-def event_frame(payload: dict[str, Any]) -> bytes:
+def event_frame(payload: ClientPayload) -> bytes:
     """Frame a server-sent event that is named after its type."""
+    assert not isinstance(payload, str)
     return f"event: {payload['type']}\n".encode() + sse_frame(payload)
 
 

@@ -21,7 +21,7 @@ from holdfast.conversations.identity import find_answer
 from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import ChatRequest, Chunk, JsonObject, Scope, canonical
 from holdfast.protocols import ollama, openai_chat, openai_responses
-from holdfast.protocols.wire import expect, iter_lines, parse_object, parse_server_payload
+from holdfast.protocols.wire import expect, iter_lines, parse_object
 from holdfast.server import embeddings
 from holdfast.server.endpoint import (
     ChatProtocol,
@@ -183,12 +183,12 @@ async def stream_generate(provider: Provider, asked: JsonObject) -> AsyncGenerat
             )
         with AnswerReader(_chunk_in, where=provider.location) as reader:
             async for line in iter_lines(answer.stream):
-                yield reader.parse(parse_server_payload(line))
+                yield reader.read(line)
     finally:
         await answer.close()
 
 
-def _chunk_in(payload: JsonObject) -> Chunk:
+def _chunk_in(payload: JsonObject, _: str) -> Chunk:
     """Read a line of `/api/generate` as the equivalent line of a chat."""
     message = {"content": payload.get("response"), "thinking": payload.get("thinking")}
     return ollama.parse_chunk({**payload, "message": message})

@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol, Self
 from holdfast.errors import CutOff, HoldfastError, KeyRefused, ModelMissing, UpstreamError
 from holdfast.i18n import lazy
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
-from holdfast.protocols.wire import classify_overflow
+from holdfast.protocols.wire import classify_overflow, is_relayable, parse_server_payload
 from holdfast.tokens.vocabulary import Vocabulary
 
 Dialect = Literal["ollama", "openai"]
@@ -234,19 +234,27 @@ class AnswerReader:
     """Reads the payloads of a streamed answer; a context manager around all of them.
 
     An answer is complete when the server gave a finish reason or its end mark; failures after that are
-    ignored. `read` parses a payload, `where` is the server's location.
+    ignored. `parse` makes the chunk of a payload, which it gets with its text if that may be relayed; `where`
+    is the server's location.
     """
 
-    def __init__(self, read: Callable[[JsonObject], Chunk], *, where: str) -> None:
-        self._read = read
+    def __init__(self, parse: Callable[[JsonObject, str], Chunk], *, where: str) -> None:
+        self._parse = parse
         self._where = where
         self._started = self._ended = False
 
-    def parse(self, payload: JsonObject) -> Chunk:
+    def read(self, data: bytes | str) -> Chunk:
+        """Returns the chunk in one payload of the stream."""
+        try:
+            text = data.decode() if isinstance(data, bytes) else data
+        except UnicodeDecodeError:
+            # As good as any other text that is not JSON.
+            text = ""
+        payload = parse_server_payload(text)
         if payload.get("error"):
             raise stream_error(payload, started=self._started, where=self._where)
         try:
-            chunk = self._read(payload)
+            chunk = self._parse(payload, text if is_relayable(text) else "")
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
             chunk = None
         if chunk is None or not _is_well_formed(chunk):
@@ -283,9 +291,12 @@ class AnswerReader:
 
 def _is_well_formed(chunk: Chunk) -> bool:
     """Whether a chunk has text where text belongs, whatever the server put there."""
-    texts: list[Any] = [chunk.text, chunk.thinking]
-    for call in chunk.calls:
-        texts += [call.id, call.name, call.arguments]
+    text: Any = chunk.text
+    thinking: Any = chunk.thinking
+    if not chunk.calls:
+        return isinstance(text, str) and isinstance(thinking, str)
+    texts: list[Any] = [text, thinking]
+    texts += [field for call in chunk.calls for field in (call.id, call.name, call.arguments)]
     numbers: list[Any] = [call.index for call in chunk.calls]
     return all(isinstance(text, str) for text in texts) and all(
         number is None or type(number) is int for number in numbers

@@ -26,7 +26,7 @@ from holdfast.errors import (
     UpstreamError,
 )
 from holdfast.i18n import lazy
-from holdfast.messages import ChatRequest, Chunk, Image, JsonObject, Message
+from holdfast.messages import ChatRequest, Image, JsonObject, Message, Usage
 from holdfast.store import KnownModel, ModelChanges, Store
 from holdfast.tokens.budget import SMALLEST
 from holdfast.tokens.calibration import Calibration, PromptFeatures, is_truncated
@@ -353,9 +353,9 @@ class UsageWatch:
         self._expected = expected
         self._reported: int | None = None
 
-    async def see(self, chunk: Chunk) -> None:
-        """Raises Overflow if the server's count in this chunk shows that it read less than it was sent."""
-        reported = chunk.usage.prompt if chunk.usage is not None else None
+    async def see(self, usage: Usage) -> None:
+        """Raises Overflow if the server's count shows that it read less than it was sent."""
+        reported = usage.prompt
         if reported is None or has_images(self._request):
             return
         if await self._is_cut(reported) and not has_fixed_window(self._provider):

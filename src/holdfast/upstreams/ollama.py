@@ -13,7 +13,7 @@ from holdfast.errors import BadRequest, ConfigError
 from holdfast.i18n import lazy
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
 from holdfast.protocols import ollama
-from holdfast.protocols.wire import add_tool_names, iter_lines, parse_json, parse_server_payload
+from holdfast.protocols.wire import add_tool_names, iter_lines, parse_json
 from holdfast.tokens.vocabulary import Vocabulary, VocabularyError
 from holdfast.upstreams.base import (
     Ability,
@@ -83,7 +83,7 @@ class Ollama:
                 raise unreadable_response(self.location)
             with AnswerReader(ollama.parse_chunk, where=self.location) as reader:
                 async for line in iter_lines(incoming.stream):
-                    chunk = reader.parse(parse_server_payload(line))
+                    chunk = reader.read(line)
                     # Calls come in a line of their own, before the line with the finish reason.
                     has_calls = has_calls or bool(chunk.calls)
                     yield (

@@ -13,7 +13,7 @@ from holdfast.errors import ModelMissing, UpstreamError
 from holdfast.i18n import lazy
 from holdfast.messages import ChatRequest, Chunk, JsonObject
 from holdfast.protocols import openai_chat
-from holdfast.protocols.wire import add_call_ids, iter_sse, parse_server_payload
+from holdfast.protocols.wire import add_call_ids, iter_sse
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import (
     Ability,
@@ -74,7 +74,7 @@ class OpenAI:
                 if incoming.content_type == "application/json":
                     # Not every server streams; then the answer comes as one object.
                     whole = b"".join([data async for data in incoming.stream])
-                    yield reader.parse(parse_server_payload(whole))
+                    yield reader.read(whole)
                     return
                 if incoming.content_type != "text/event-stream":
                     raise unreadable_response(self.location)
@@ -83,7 +83,7 @@ class OpenAI:
                         if (end := reader.end()) is not None:
                             yield end
                         return
-                    yield reader.parse(parse_server_payload(data))
+                    yield reader.read(data)
 
     async def models(self) -> list[ModelInfo]:
         return [parse_listing(item) for item in await self._list(f"{self._prefix}/models", "data")]

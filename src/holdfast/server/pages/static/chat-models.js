@@ -1,5 +1,5 @@
 // The models one can ask: their list beside the field, and the card that says which server was found.
-import { api, attempt, byId, el, word } from "./core.js";
+import { _, api, attempt, byId, el, ngettext } from "./core.js";
 import { readStored, store } from "./chat-state.js";
 
 const chooser = byId("model");
@@ -58,7 +58,7 @@ async function listModels() {
       ? installed.map((entry) =>
         el("option", { value: entry.name, data: { window: entry.num_ctx ?? "" } }, describeModel(entry))
       )
-      : [el("option", { value: "" }, word("no_models"))];
+      : [el("option", { value: "" }, _("No models"))];
   for (const select of [chooser, first]) select.replaceChildren(...renderOptions());
   selectModel();
   second.hidden = installed.length < 2;
@@ -103,7 +103,11 @@ function showCard() {
   const isDemonstration = installed.length === 1 && installed[0].name.split(":")[0] === "embedded";
   const state = !installed.length ? "none" : isDemonstration ? "demonstration" : "found";
   card.hidden = state === "found" && !isFirstRun;
-  byId("connection-title").textContent = state === "found" ? describeServers() : word(`servers_${state}`);
+  byId("connection-title").textContent = state === "found"
+    ? describeServers()
+    : isDemonstration
+    ? _("Trying the demonstration model")
+    : _("No model server answers yet");
   byId("demonstration").hidden = state !== "demonstration";
   byId("no-server").hidden = state !== "none";
   byId("first-choice").hidden = state === "none" || !isFirstRun;
@@ -135,7 +139,7 @@ function describeServers() {
     servers.set(server.location, { ...entry, n: entry.n + 1 });
   }
   return [...servers.values()].map(({ kind, n }) =>
-    word("server_found", { kind: serverNames[kind] ?? kind, n })
+    ngettext("{kind} found, 1 model", "{kind} found, {n} models", { kind: serverNames[kind] ?? kind, n })
   ).join(" · ");
 }
 

@@ -1,5 +1,5 @@
 // The turns of a window: tokens over time with compactions, and whether each request began as the one before.
-import { byId, el, formatMoment, formatNumber, word } from "./core.js";
+import { _, byId, describeName, el, formatMoment, formatNumber } from "./core.js";
 import { renderBars } from "./plots.js";
 
 const tenth = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 2 });
@@ -16,7 +16,10 @@ export async function showTurns(panel, view) {
     el(
       "p",
       { hidden: !comparable.length },
-      word("prefix_sum", { kept: formatNumber(keptCount), all: formatNumber(comparable.length) }),
+      _("{kept} of {all} requests began with the whole one before; the server could go on from there.", {
+        kept: formatNumber(keptCount),
+        all: formatNumber(comparable.length),
+      }),
     ),
     el(
       "div",
@@ -37,22 +40,22 @@ export function renderTurnPlot(reply, pick = null) {
   const oneDay = rows.length && rows.at(-1).at - rows[0].at < 86400;
   const cachedOf = ({ tokens }) => Math.min(tokens.cached ?? 0, tokens.prompt ?? 0);
   return renderBars({
-    title: word(pick ? "turns_jump" : "turns_plot"),
+    title: pick ? _("Tokens of each request; a click leads to its question") : _("Tokens of each request"),
     labels: rows.map((turn) => (oneDay ? clock : day).format(new Date(turn.at * 1000))),
     series: [
-      { name: word("cached_tokens"), colour: "history", values: rows.map(cachedOf) },
+      { name: _("still cached"), colour: "history", values: rows.map(cachedOf) },
       {
-        name: word("prompt_tokens"),
+        name: _("read anew"),
         colour: "system",
         values: rows.map((
           turn,
         ) => (turn.tokens.prompt === null ? null : turn.tokens.prompt - cachedOf(turn))),
       },
-      { name: word("answer_tokens"), colour: "question", values: rows.map((turn) => turn.tokens.completion) },
+      { name: _("answer"), colour: "question", values: rows.map((turn) => turn.tokens.completion) },
     ],
-    limit: { name: word("window"), value: reply.window },
+    limit: { name: _("the window"), value: reply.window },
     events: reply.compactions.map((compaction) => ({
-      name: word("compaction"),
+      name: _("compaction"),
       at: findTurn(rows, compaction.created_at),
       text: describeCompaction(compaction),
     })),
@@ -67,13 +70,13 @@ function findTurn(rows, at) {
 }
 
 function describeCompaction(compaction) {
-  const freed = word("compacted", {
-    level: word(`level_${compaction.level}`),
+  const freed = _("{level}: {before} → {after} tokens", {
+    level: describeName("level", compaction.level),
     before: formatNumber(compaction.tokens_before),
     after: formatNumber(compaction.tokens_after),
   });
-  const what = compaction.path ? `${freed}, ${word(`way_${compaction.path}`)}` : freed;
-  return compaction.undone ? word("compacted_undone", { what }) : what;
+  const what = compaction.path ? `${freed}, ${describeName("way", compaction.path)}` : freed;
+  return compaction.undone ? _("{what} (undone)", { what }) : what;
 }
 
 function renderTurn(turn) {
@@ -88,17 +91,15 @@ function renderTurn(turn) {
     el(
       "td",
       {},
-      turn.first_token_seconds === null
-        ? "–"
-        : word("seconds", { n: tenth.format(turn.first_token_seconds) }),
+      turn.first_token_seconds === null ? "–" : _("{n} s", { n: tenth.format(turn.first_token_seconds) }),
     ),
     el("td", {}, renderPrefix(turn.prefix)),
   );
 }
 
 function renderPrefix(prefix) {
-  if (!prefix) return el("span", { class: "faint" }, word("unknown"));
-  if (prefix.cause === "first") return el("span", { class: "faint" }, word("cause_first"));
+  if (!prefix) return el("span", { class: "faint" }, _("not known: on another branch"));
+  if (prefix.cause === "first") return el("span", { class: "faint" }, describeName("cause", "first"));
   const share = prefix.previous_bytes ? Math.floor((100 * prefix.shared_bytes) / prefix.previous_bytes) : 0;
   const bar = el("span");
   bar.style.width = `${share}%`;
@@ -109,7 +110,7 @@ function renderPrefix(prefix) {
     el(
       "span",
       {},
-      prefix.kept ? word("kept") : `${word("kept_share", { n: share })}: ${word(`cause_${prefix.cause}`)}`,
+      prefix.kept ? _("kept") : `${_("{n} % kept", { n: share })}: ${describeName("cause", prefix.cause)}`,
     ),
   );
 }

@@ -1,5 +1,5 @@
 // Bars and lines as SVG, with a legend and the same numbers as a table.
-import { el, formatNumber, language, word } from "./core.js";
+import { _, el, formatNumber, language } from "./core.js";
 
 const height = 200, left = 46, right = 12, top = 12, bottom = 24;
 const shortFormat = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 });
@@ -127,7 +127,7 @@ function renderFigure(plot, draw) {
     canvas,
   );
   if (!labels.length || most <= 0) {
-    canvas.append(el("p", { class: "empty" }, word("plot_empty")));
+    canvas.append(el("p", { class: "empty" }, _("Nothing to show yet.")));
     return figure;
   }
   figure.append(renderTable(plot));
@@ -217,7 +217,7 @@ function describeLabel({ series, events = [], spell }, label, at) {
 
 function renderTable({ title, labels, series, events = [], spell }) {
   const holder = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title });
-  const details = el("details", {}, el("summary", { class: "small faint" }, word("plot_table")), holder);
+  const details = el("details", {}, el("summary", { class: "small faint" }, _("As a table")), holder);
   details.addEventListener("toggle", () => {
     if (!details.open || holder.firstChild) return;
     const hasEvents = events.length > 0;

@@ -25,9 +25,9 @@ CUES = LanguageData(
         r"|generell|eigentlich|nein,|nee,|alles klar|beschlossene sache|in zukunft|ab jetzt"
         r"|ab sofort|ab heute|von nun an|künftig"
         r"|bevor ich(?:'?s| es| das) vergesse|damit das klar ist|zur info|zu deiner info(?:rmation)?"
-        r"|nochmal(?: kurz)?(?: zur sicherheit)?|zur sicherheit|(?:kleiner |kurzer )?hinweis(?: am"
-        r" rande)?"
-        r"|(?:eine sache |eins )noch(?: vorweg)?|zukünftig|fortan|unter keinen umständen|auf keinen fall"
+        r"|nochmal(?: kurz)?(?: zur sicherheit)?|zur sicherheit|(?:kleiner |kurzer )?hinweis(?: am rande)?"
+        r"|(?:eine sache |eins )noch(?: vorweg)?|zukünftig|fortan"
+        r"|unter (?:gar )?keinen umständen|auf (?:gar )?keinen fall"
         r"|vergiss(?: bitte)? nicht,? dass"
         r"|denke? (?:bitte )?d(?:a)?ran,? dass)[,!:.]* +)+"
     ),
@@ -254,7 +254,7 @@ CUES = LanguageData(
             r"|im) "
         ),
         "negation": cue(
-            r"nicht|nichts|nie|niemals|niemande[nm]?|keine?[nmrs]?|keinerlei|nirgends|ohne|weder"
+            r"nicht|nichts|nix|nie|niemals|niemande[nm]?|keine?[nmrs]?|keinerlei|nirgends|ohne|weder"
         ),
         "always": cue(
             r"(?<!wie )immer(?! (?:noch|wieder|mehr|schon|weniger|besser|schlechter|größer|öfter|wenn"

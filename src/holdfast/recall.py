@@ -449,6 +449,8 @@ class _Picker:
         self._places = {each.row.id: place for place, each in enumerate(candidates)}
         chosen: list[Snippet] = []
         missed: list[Snippet] = []
+        # Texts as they are stored, of which many are the same, and as they may be shown.
+        read: set[tuple[str, bool, bool]] = set()
         seen: set[tuple[str, bool]] = set()
         replacements: set[int] = set()
         self._needed = {each.row.id for each in candidates if each.before < _ENOUGH or each.exact}
@@ -462,6 +464,10 @@ class _Picker:
             if _frame_of(text) == self._asked_frame:
                 # It asks the same, or the same of another number.
                 continue
+            raw = text, candidate.row.role == NOTE, candidate.row.container == self._need.tree
+            if raw in read:
+                continue
+            read.add(raw)
             text = self._shareable(candidate, text).strip()
             key = text, candidate.row.role == NOTE
             if not text or key in seen:

@@ -27,9 +27,9 @@ from evals.clients_programs import PROGRAMS, Program
 from evals.clients_session import Session
 from evals.window_serving import serving
 from holdfast.clients import find_client
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel, FakeReply, ModelCall
 from holdfast.tokens.budget import budget_for
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel, FakeReply, ModelCall
 
 RESULTS = Path(__file__).parent / "results" / "clients.md"
 MODEL = "fake:latest"

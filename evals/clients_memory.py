@@ -17,8 +17,8 @@ from typing import Any
 from evals.clients_programs import Program
 from evals.clients_session import LIMIT_SECONDS, Session
 from evals.window_serving import serving
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel, FakeReply, ModelCall
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel, FakeReply, ModelCall
 
 MODEL = "fake:latest"
 _WINDOW = 65_536

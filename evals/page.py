@@ -22,10 +22,10 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from holdfast.memory.base import Kind
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage
-from holdfast.testing.ollama_runner import FakeModel, ModelCall
 from tests.browser import chromium
 from tests.browser.conftest import DESKTOP, FLAGS, Server, context_of, serving
 from tests.browser.upstream import Upstream
+from tests.fakes.ollama_runner import FakeModel, ModelCall
 
 RESULTS = Path(__file__).parent / "results" / "page.md"
 MESSAGES, MEMORIES, CHATS = 500, 5_000, 2_000
@@ -175,8 +175,12 @@ def measure_list(page: Page, words: str) -> dict[str, float]:
         """() => Math.max(...performance.getEntriesByType('resource')
             .filter((entry) => entry.name.includes('/api/chats')).map((entry) => entry.duration))"""
     )
-    found = page.evaluate(_FROM_REQUEST, ["/api/chats/search", words])
-    return {"list": first, "search": found}
+    # The first one is asked for while the page is still loading, the others are what one types then.
+    times = [
+        page.evaluate(_FROM_REQUEST, ["/api/chats/search", f"{text}{words}"])
+        for text in ("", "harbour ", "question ", "trip ")
+    ]
+    return {"list": first, "search": times[0], "searches": median(times[1:])}
 
 
 def measure_work(server: Server, words: str) -> dict[str, float]:
@@ -251,7 +255,8 @@ def measure(rounds: int) -> list[Figure]:
         figure("… first keystroke in the search", "memory", "key", 100),
         figure(f"list at {CHATS:,} chats", "list", "list", 100),
         figure("… processor time of it", "work", "list"),
-        figure(f"search at {CHATS:,} chats", "list", "search", 100),
+        figure(f"search at {CHATS:,} chats, while the page is still loading", "list", "search"),
+        figure(f"search at {CHATS:,} chats", "list", "searches", 100),
         figure("… processor time of it", "work", "search"),
         figure(f"longest task while {PACE} tokens a second stream", "stream", "longest", 100),
         figure("… number of tasks longer than 50 ms", "stream", "count"),

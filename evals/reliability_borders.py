@@ -38,10 +38,10 @@ from evals.window_rows import Row, none_of, progress
 from holdfast.config import Settings
 from holdfast.server.app import create_app
 from holdfast.store import Key
-from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.provider import serve_app
 from holdfast.turn import TurnEngine
 from holdfast.wiring import build_engine
+from tests.fakes.ollama import FakeOllama
 
 PART = "borders"
 OWNER, OTHER = "ada", "bob"

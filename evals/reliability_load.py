@@ -27,8 +27,8 @@ from evals.reliability_checks import PartResult, Talk, check_talk
 from evals.reliability_clients import DOORS, Door, Unanswered
 from evals.reliability_server import Server
 from evals.window_rows import Row, none_of, progress
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import ModelCall
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import ModelCall
 
 PART = "load"
 _TAG = re.compile(r"question (\d+) of client (\d+)")

@@ -26,7 +26,7 @@ from evals.reliability_crashes import Checker, work_client
 from evals.reliability_server import Server, ServerEnded
 from evals.window_rows import Row, none_of, progress
 from holdfast.store.migrate import SHIPPED
-from holdfast.testing.ollama import FakeOllama
+from tests.fakes.ollama import FakeOllama
 
 PART = "recovery"
 _ROOT = Path(__file__).parent.parent

@@ -38,10 +38,10 @@ from holdfast.errors import HoldfastError
 from holdfast.messages import Message, Scope
 from holdfast.server.app import check_data
 from holdfast.store import NewMessage, open_store
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import ModelCall
 from holdfast.transfer import salvage
 from holdfast.transfer.staging import DataFolder
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import ModelCall
 
 PART = "storage"
 DAMAGES = 60

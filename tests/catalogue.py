@@ -20,6 +20,7 @@ import holdfast
 from holdfast import errors
 from holdfast.cli import app
 from holdfast.cli.commands import COMMANDS, load_command
+from holdfast.server.pages.words import find_messages as find_script_messages
 
 SOURCE = Path(holdfast.__file__).parent
 PATH = SOURCE / "locales" / "de" / "LC_MESSAGES" / "holdfast.po"
@@ -74,7 +75,7 @@ def load_file() -> Catalog:
 
 @cache
 def find_messages() -> frozenset[Message]:
-    """Return the messages of the code, the templates, the settings and the help of all commands."""
+    """Return the messages of the code, the pages, the settings and the help of all commands."""
     return frozenset(_extract()) | {("", (text,)) for text in find_help_paragraphs() | TYPER}
 
 
@@ -86,6 +87,8 @@ def _extract() -> Iterator[Message]:
     for path in SOURCE.rglob("*.html"):
         for _line, text, _notes, context in extract_from_file("jinja2", path):
             yield context or "", as_tuple(text)
+    for path in (SOURCE / "server" / "pages" / "static").glob("*.js"):
+        yield from ((context, (text,)) for context, text in find_script_messages(path.read_text("utf-8")))
 
 
 def _messages(tree: ast.Module) -> Iterator[Message]:

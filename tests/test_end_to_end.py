@@ -9,8 +9,8 @@ import ollama
 import openai
 import pytest
 
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel, FakeReply
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel, FakeReply
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow

@@ -11,11 +11,11 @@ from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 from holdfast.config import Settings
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel
 from holdfast.testing.provider import serve_app
 from holdfast.upstreams.discovery import CANDIDATES
 from tests.deploy.guard import Watched
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel
 
 PAGE = "<html><head><title>Tides</title></head><body><main><h1>Tides</h1>{}</main></body></html>".format(
     "<p>The tide at Husum is highest at noon on Friday. Ships leave an hour later, as they always have.</p>"

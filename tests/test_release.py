@@ -11,11 +11,11 @@ import pytest
 from packaging.specifiers import SpecifierSet
 
 from holdfast import __version__
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel
 from tests.deploy import licences, wheel
 from tests.deploy.guard import Watched
 from tests.deploy.installed import plain, runtime
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel
 
 # What is built and installed once serves all of them.
 pytestmark = pytest.mark.xdist_group("release")

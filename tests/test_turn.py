@@ -9,13 +9,13 @@ from holdfast.context.titles import title_of
 from holdfast.errors import Unreachable
 from holdfast.messages import ChatRequest, Message
 from holdfast.store import open_store
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel
 from holdfast.testing.provider import ScriptedProvider
 from holdfast.turn import Ask, TurnEngine
 from holdfast.upstreams.discovery import connect
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel
 
 pytestmark = pytest.mark.anyio
 

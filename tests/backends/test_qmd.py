@@ -41,7 +41,7 @@ from holdfast.memory.service import MemoryService
 from holdfast.memory.workspace import InMemoryWorkspace, NoteEntry
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, open_store
-from holdfast.testing import qmd as fake
+from tests.fakes import qmd as fake
 from tests.waiting import wait_until
 
 ME, BOB = Scope(), Scope("bob")

@@ -12,9 +12,9 @@ from typing import Any
 
 from holdfast.messages import Message, Scope, Usage
 from holdfast.store import NewMessage
-from holdfast.testing.ollama_runner import FakeModel, ModelCall
 from tests.browser.conftest import Server
 from tests.browser.upstream import Upstream
+from tests.fakes.ollama_runner import FakeModel, ModelCall
 
 MODEL = "qwen3:4b"
 MODELS = (

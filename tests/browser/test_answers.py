@@ -6,9 +6,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from holdfast.testing.ollama_runner import FakeReply
 from tests.browser.accessible import faults
 from tests.browser.test_chat import answers, ask
+from tests.fakes.ollama_runner import FakeReply
 
 RICH = r"""<think>
 First I think **hard**.

@@ -4,10 +4,10 @@ import base64
 
 from playwright.sync_api import expect
 
-from holdfast.testing.ollama_runner import FakeModel
 from tests.browser.accessible import faults
 from tests.browser.test_chat import PNG, answers, ask, project  # noqa: F401
 from tests.browser.upstream import Upstream
+from tests.fakes.ollama_runner import FakeModel
 
 BLIND = FakeModel("blind:latest", num_ctx=8192, capabilities=("completion",))
 SEEING = FakeModel("seeing:latest", num_ctx=8192, capabilities=("completion", "vision"))

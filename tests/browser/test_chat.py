@@ -9,10 +9,10 @@ from playwright.sync_api import Page, expect
 
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage
-from holdfast.testing.ollama_runner import FakeReply
 from tests.browser.accessible import faults
 from tests.browser.conftest import PATIENCE, PHONE
 from tests.browser.tcp_proxy import wire
+from tests.fakes.ollama_runner import FakeReply
 from tests.waiting import wait_until
 
 expect.set_options(timeout=PATIENCE)
@@ -426,7 +426,7 @@ def test_conversations_are_found_renamed_forked_and_deleted_by_keyboard_alone(pa
     more.focus()
     window.keyboard.press("Enter")
     expect(window.get_by_role("menuitem", name="Rename")).to_be_focused()
-    for _ in range(4):
+    for _ in range(5):
         window.keyboard.press("ArrowDown")
     expect(window.get_by_role("menuitem", name="Fork")).to_be_focused()
     window.keyboard.press("Enter")
@@ -502,6 +502,11 @@ def test_phone_layout_opens_list_and_never_scrolls_sideways(page, server, projec
     ask(window, "Wide?")
     expect(answers(window)).to_have_count(1)
     assert window.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    # No gap is left for the buttons of a question, which show themselves where one points.
+    question, answer = window.locator(".message.user").bounding_box(), answers(window).bounding_box()
+    assert answer["y"] - question["y"] - question["height"] < 20
+    questions(window).hover()
+    expect(window.locator(".message.user > .foot")).to_have_css("opacity", "1")
     window.locator("#side-open").click()
     expect(window.locator("#find")).to_be_focused()
     window.keyboard.press("Escape")

@@ -7,11 +7,11 @@ from playwright.sync_api import expect
 
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage
-from holdfast.testing.ollama_runner import FakeReply
 from tests.browser.accessible import faults
 from tests.browser.conftest import PATIENCE
 from tests.browser.test_chat import answers, ask, project, questions  # noqa: F401  # `project` is a fixture
 from tests.browser.upstream import Upstream
+from tests.fakes.ollama_runner import FakeReply
 
 expect.set_options(timeout=PATIENCE)
 
@@ -46,10 +46,26 @@ def test_models_return_with_their_server_and_errors_stand_beside_the_field(page,
     note = window.locator("#note")
     expect(note).to_contain_text("not for you")
     expect(window.locator(".toast")).to_have_count(0)
+    expect(window.locator("#send")).to_be_disabled()
     own.upstream.refuses = 0
     window.clock.fast_forward("00:10")
     expect(window.locator("#model")).to_contain_text("fake:latest")
     expect(note).to_be_hidden()
+    expect(window.locator("#send")).to_be_enabled()
+
+
+def test_without_a_model_nothing_is_sent_and_one_is_offered(page, start):
+    own = start(behind=Upstream(models=()))
+    window = page("/", at=own.url, language="de")
+    send, note = window.locator("#send"), window.locator("#note")
+    expect(send).to_be_disabled()
+    expect(note).to_contain_text("Es gibt noch kein Modell, das man fragen kann.")
+    expect(window.locator("#connection")).to_contain_text("Der Server antwortet, hat aber noch kein Modell.")
+    ask(window, "Ist jemand da?")
+    expect(window.locator("#text")).to_have_value("Ist jemand da?")
+    assert faults(window) == []
+    note.get_by_role("link", name="Ein Modell holen").click()
+    expect(window).to_have_url(re.compile("/settings/models"))
 
 
 def test_an_error_stays_with_its_question(page, server, project):  # noqa: F811
@@ -194,6 +210,26 @@ def test_summary_shows_its_rules_and_decision_figures(
     expect(banner.locator(".markdown p").last).not_to_have_css("font-weight", "600")
     expect(sentence.last).to_have_css("font-weight", "400")
     assert faults(window) == []
+    # The next one says how much of its figures was the one before, and hides what both cover.
+    for number, subject in enumerate(("anchor", "beacon", "current"), 5):
+        ask(window, f"Number {number}: the {subject}. " + f"The {subject} stands by the sea. " * 20)
+        expect(answers(window)).to_have_count(number + 1)
+    again = server.client.post(f"/api/chats/{chat}/compact", headers=headers).json()
+    window.reload()
+    last = window.locator(".compaction:not(.covered)")
+    expect(last).to_contain_text(f"{again['tokens_before']:,} → {again['tokens_after']:,}")
+    expect(last).to_contain_text(
+        f"{made['tokens_after']:,} of the {again['tokens_before']:,} were the summary"
+    )
+    expect(banner.first).to_be_hidden()
+    expect(window.locator(".message.user").first).to_be_hidden()
+    last.get_by_role("button", name="Show originals").click()
+    expect(banner.first).to_be_visible()
+    # Whatever is scrolled to, the frame of the page stays where it is.
+    last.evaluate("(element) => element.scrollIntoView()")
+    assert window.locator("main").evaluate("(element) => element.scrollTop") == 0
+    # Its rules are the person's own, in every project: other tests shall not meet them.
+    server.client.delete(f"/api/chats/{chat}?memories=forget", headers=headers).raise_for_status()
 
 
 # The memory page
@@ -319,8 +355,8 @@ def test_forks_have_titles_of_their_own_and_one_is_not_many(page, server, projec
     shown = window.evaluate(
         """async () => {
             const core = document.querySelector('script[src$="core.js"]').src;
-            const { word } = await import(core);
-            return [word("tokens", { n: 1 }), word("tokens", { n: "2" })];
+            const { ngettext } = await import(core);
+            return [1, "2"].map((n) => ngettext("1 token", "{n} tokens", { n }));
         }"""
     )
     assert shown == ["1 token", "2 tokens"]

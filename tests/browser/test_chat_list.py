@@ -167,3 +167,15 @@ def test_chats_belong_to_a_project_that_is_chosen_and_seen(page, start):
     chooser.select_option("Without a project")
     expect(listed(window)).to_have_text(["Outside of all projects."])
     assert faults(window) == []
+    # It can be moved to another one, while it is open, and back.
+    listed(window).click()
+    menu(window, "Outside", "Move to a project")
+    window.get_by_role("dialog").get_by_role("button", name="Über See").click()
+    assert faults(window) == []
+    window.get_by_role("button", name="Move", exact=True).click()
+    expect(mark).to_have_text("Über See")
+    expect(listed(window)).to_have_count(0)
+    assert len(own.client.get("/api/chats", params={"project": "Über See"}).json()["chats"]) == 2
+    window.get_by_text("Moved to the project “Über See”.").locator("xpath=..").get_by_role("button").click()
+    expect(listed(window)).to_have_text(["Outside of all projects."])
+    expect(mark).to_be_hidden()

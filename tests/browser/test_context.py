@@ -79,6 +79,10 @@ def test_turns_show_tokens_compactions_and_the_prefix(page, talk, rest):
     window = page(f"{talk}#turns", project=PROJECT)
     report = rest("turns")
     expect(window.locator(".turns tbody tr")).to_have_count(len(report["turns"]))
+    # Turns of one minute have numbers below them, not the same time again and again.
+    expect(window.locator("#turns svg .hit title").first).to_contain_text("Turn 1, ")
+    below = window.locator("#turns svg text[text-anchor=middle]").all_text_contents()
+    assert len(set(below)) == len(below) > 1
     expect(window.locator("#turns svg .event")).to_have_count(len(report["compactions"]))
     window.locator("#turns").get_by_text("As a table").click()
     first = window.locator("#turns .figure tbody tr").first.locator("td")

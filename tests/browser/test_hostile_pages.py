@@ -8,8 +8,8 @@ import base64
 
 from playwright.sync_api import expect
 
-from holdfast.testing.ollama_runner import FakeModel
 from tests.browser.upstream import Upstream
+from tests.fakes.ollama_runner import FakeModel
 
 RUN = "window.taken=1"
 PAYLOADS = (

@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import expect
 
 from holdfast.store.access import password_digest
-from holdfast.testing.ollama_runner import FakeModel
 from tests.browser.accessible import faults
 from tests.browser.conftest import PHONE
 from tests.browser.upstream import Upstream
+from tests.fakes.ollama_runner import FakeModel
 from tests.waiting import wait_until
 
 PASSWORD = "correct horse battery"

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel, FakeReply, ModelCall
 from holdfast.testing.provider import serve_app
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel, FakeReply, ModelCall
 
 # A usual window, and one that is full after a few messages.
 MODELS = (FakeModel("fake:latest", num_ctx=8192), FakeModel("small:latest", num_ctx=1024))

@@ -16,7 +16,7 @@ from holdfast.messages import Message, Scope
 from holdfast.server.system import DOCKER_HOST, bridge_address, docker_key, docker_options, interface_address
 from holdfast.store import Key, NewMessage, open_store
 from holdfast.store.access import is_password
-from holdfast.testing.ollama import FakeOllama
+from tests.fakes.ollama import FakeOllama
 
 
 @pytest.fixture

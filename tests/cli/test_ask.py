@@ -6,8 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from holdfast.cli import app
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeReply
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeReply
 
 
 def answer(call):

@@ -18,9 +18,9 @@ from holdfast.cli.chat_screen import ChatScreen, format_meter, format_timing, li
 from holdfast.events import Events
 from holdfast.i18n import speak
 from holdfast.messages import Scope
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel, FakeReply
 from holdfast.testing.provider import serve_app
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel, FakeReply
 
 MODELS = [FakeModel("fake:latest", num_ctx=4096), FakeModel("other:latest", num_ctx=4096)]
 

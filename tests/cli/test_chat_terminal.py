@@ -13,8 +13,8 @@ import pytest
 
 from holdfast.messages import Scope
 from holdfast.store import open_store
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeReply
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeReply
 
 pty = pytest.importorskip("pty", reason="there are no pseudo terminals here")
 

@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 from holdfast.cli import app, main
 from holdfast.projects import project_name
 from holdfast.store import open_store
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel, FakeReply
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel, FakeReply
 
 pytestmark = pytest.mark.slow
 

@@ -11,11 +11,11 @@ from holdfast.config import load
 from holdfast.errors import Conflict, NotFound
 from holdfast.server.app import create_app
 from holdfast.store import open_store
-from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.provider import serve_app
 from holdfast.wiring import build_engine
 from tests.cli.test_conversations import fails
 from tests.cli.test_window import change_report
+from tests.fakes.ollama import FakeOllama
 from tests.summaries import garden_talk, summing_up
 
 pytestmark = pytest.mark.slow

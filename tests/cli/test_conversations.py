@@ -68,6 +68,15 @@ def test_rename_gives_another_title(hold, short):
     fails(hold("conversations", "rename", short, "  ", whole=True), BadRequest, "title")
 
 
+def test_move_takes_a_conversation_to_another_project(hold, short):
+    assert "garden" in hold("conversations", "move", short, "garden")
+    assert short in hold("conversations", "list", "--project", "garden")
+    fails(hold("conversations", "show", short, whole=True), NotFound, short)
+    back = json.loads(hold("conversations", "move", short, "default", "--project", "garden", "--json"))
+    assert (back["id"], back["project"]) == (short, "default")
+    fails(hold("conversations", "move", short, "a/b", "--project", "default", whole=True), BadRequest, "a/b")
+
+
 def test_without_a_terminal_deleting_needs_a_yes(hold, short):
     fails(hold("conversations", "delete", short, whole=True), BadRequest, "--yes")
     assert short in hold("conversations", "list")

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from holdfast.cli import app
-from holdfast.testing.ollama import FakeOllama
+from tests.fakes.ollama import FakeOllama
 
 MODULE = '"""A module."""\n\n' + "\n\n".join(
     f'class Part{number}:\n    """Number {number}."""\n\n    def turn(self) -> int:\n'

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from holdfast.testing import qmd as fake
+from tests.fakes import qmd as fake
 
 
 @pytest.fixture

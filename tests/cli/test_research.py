@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from holdfast.cli import app
 from holdfast.errors import BadRequest, NotFound
-from holdfast.testing.ollama import FakeOllama
+from tests.fakes.ollama import FakeOllama
 from tests.upstreams.fake_servers import server
 
 TEXT = "Am Samstag regnet es in Kassel bei 7 Grad. Am Dienstag scheint dort die Sonne."

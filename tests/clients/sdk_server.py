@@ -13,10 +13,10 @@ from typing import Any
 
 from holdfast.messages import Message, Scope
 from holdfast.store import Store
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeReply, ModelCall
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeReply, ModelCall
 from tests.server.conftest import running
 
 MODEL = "fake:latest"

@@ -3,8 +3,8 @@
 import anthropic
 import pytest
 
-from holdfast.testing.ollama_runner import FakeReply
 from tests.clients.sdk_server import LOOKED, MODEL, PICTURE, tables
+from tests.fakes.ollama_runner import FakeReply
 
 pytestmark = pytest.mark.slow
 

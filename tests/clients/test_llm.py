@@ -7,8 +7,8 @@ from importlib.metadata import version
 
 import pytest
 
-from holdfast.testing.ollama_runner import FakeReply
 from tests.clients.sdk_server import MODEL, tables
+from tests.fakes.ollama_runner import FakeReply
 
 pytestmark = pytest.mark.slow
 

@@ -6,11 +6,11 @@ import pytest
 
 from evals.window_loop_traffic import CLIENTS, TASK, Round, output, path_of
 from holdfast.messages import Scope
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel, FakeReply
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
 from holdfast.window.presets import preset_named
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel, FakeReply
 from tests.server.conftest import running
 
 WINDOW = 8_192

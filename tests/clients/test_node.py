@@ -2,8 +2,8 @@
 
 import pytest
 
-from holdfast.testing.ollama_runner import FakeReply
 from tests.clients.sdk_server import LOOKED, MODEL, PICTURE, tables
+from tests.fakes.ollama_runner import FakeReply
 
 # In one group with the tests of a real model: the libraries are got once.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("embedded")]

@@ -5,8 +5,8 @@ import base64
 import ollama
 import pytest
 
-from holdfast.testing.ollama_runner import FakeReply
 from tests.clients.sdk_server import MODEL, PICTURE, tables
+from tests.fakes.ollama_runner import FakeReply
 
 pytestmark = pytest.mark.slow
 

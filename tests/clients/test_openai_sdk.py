@@ -7,8 +7,8 @@ import openai
 import pytest
 from pydantic import BaseModel
 
-from holdfast.testing.ollama_runner import FakeReply
 from tests.clients.sdk_server import LOOKED, MODEL, PICTURE, tables
+from tests.fakes.ollama_runner import FakeReply
 
 pytestmark = pytest.mark.slow
 

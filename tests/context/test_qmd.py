@@ -6,8 +6,8 @@ import pytest
 
 from holdfast.config import Settings
 from holdfast.messages import Scope
-from holdfast.testing import qmd as fake
 from holdfast.wiring import running_engine
+from tests.fakes import qmd as fake
 
 pytestmark = pytest.mark.anyio
 

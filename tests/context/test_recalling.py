@@ -46,6 +46,22 @@ async def test_a_new_conversation_begins_with_what_matters_most(tmp_path):
         assert client.report["prefix"]["kept"]
 
 
+async def test_rules_have_the_room_of_the_summary_while_there_is_none(tmp_path):
+    server = provider(window=4_096)
+    rules = [f"Never touch the folder archive{number} before I have said so." for number in range(14)]
+    facts = [f"The shed on plot {number} belongs to the neighbour with the tractor." for number in range(30)]
+    async with remembering(server, tmp_path) as engine:
+        for text in facts:
+            engine.remembering.library.add(ME, text, importance=0.9)
+        for text in rules:
+            engine.remembering.library.add(ME, text, "preference", importance=0.6)
+        client = Client(engine)
+        await client.say("Good morning!")
+        text = last(server)[-1].text
+        assert [rule for rule in rules if rule not in text] == []
+        assert not any(fact in text for fact in facts), "what only tells keeps to the share of the beginning"
+
+
 async def test_only_relevant_memories_follow_the_question(tmp_path):
     server = provider(window=8_192)
     async with remembering(server, tmp_path) as engine:

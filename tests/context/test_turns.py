@@ -6,13 +6,13 @@ from holdfast.context.message_state import pin
 from holdfast.conversations import lanes
 from holdfast.errors import BadRequest, Overflow
 from holdfast.messages import CallPiece, ChatRequest, Chunk, Message, Text, ToolCall, ToolResult
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel
 from holdfast.testing.provider import ScriptedProvider
 from holdfast.turn import Ask
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.discovery import connect
 from tests.context.engine_client import WINDOW, Client, engine_with, filler, long_talk, provider, sent, texts
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel
 from tests.window.talks import orphans_of
 
 pytestmark = pytest.mark.anyio

@@ -11,8 +11,8 @@ from holdfast.memory.embedder_http import EmbeddingClient, OllamaEmbedder, OpenA
 from holdfast.memory.embedder_local import GgufEmbedder, HashingEmbedder, UniversalSentenceEncoder
 from holdfast.memory.embedders import Embedder
 from holdfast.testing.embedders import FakeGemini, FakeVoyage
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel
 from tests.memory.tiny_model import write_model
 from tests.upstreams.fake_servers import server
 

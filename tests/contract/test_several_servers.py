@@ -10,8 +10,8 @@ import pytest
 
 from holdfast.messages import Scope
 from holdfast.store import open_store
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeReply
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeReply
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.real

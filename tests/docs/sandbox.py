@@ -23,10 +23,10 @@ from holdfast.cli import app
 from holdfast.config import load
 from holdfast.i18n import speak
 from holdfast.server.app import create_app
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel
 from holdfast.testing.provider import serve_app
 from holdfast.wiring import build_engine
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel
 
 # What people have where the documentation speaks of it.
 _FILES = {

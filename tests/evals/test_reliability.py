@@ -12,10 +12,10 @@ from evals.reliability_load import Followers, LoadClient, answer, run_round
 from evals.reliability_server import Server
 from evals.reliability_storage import Life, fill_disk, try_damage
 from evals.reliability_upstream import DIALECTS, FAULTS, Stage
-from holdfast.testing.ollama import FakeOllama
 from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.openai import OpenAI
+from tests.fakes.ollama import FakeOllama
 
 # Faults that were mended here, and others by chance.
 MENDED = ("text that is null", "tool calls with deep arguments", "an error as the answer")

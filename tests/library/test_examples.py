@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel
 
 pytestmark = pytest.mark.slow
 

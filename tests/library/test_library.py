@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from holdfast import Holdfast
 from holdfast.errors import BadRequest, ConfigError, HoldfastError
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel
 
 pytestmark = pytest.mark.slow
 

@@ -19,8 +19,8 @@ from holdfast.memory.embedder_choice import (
 )
 from holdfast.memory.embedder_local import HashingEmbedder, UniversalSentenceEncoder
 from holdfast.server.settings import find_problems
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel
 from tests.upstreams.fake_servers import server
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from holdfast.errors import ConfigError, EmbedderError
 from holdfast.memory.embedder_http import EmbeddingClient, OllamaEmbedder, OpenAIEmbedder
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel
 from tests.upstreams.fake_servers import server
 from tests.upstreams.hostile import SILENCE, hostile, response
 

@@ -18,8 +18,8 @@ from holdfast.memory.embedders import (
     prompts_for,
 )
 from holdfast.testing.embedders import FakeOpenAI
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel
 from tests.memory.tiny_model import write_model
 
 NOMIC = EmbeddingPrompts("search_query: ", "search_document: ")

@@ -9,11 +9,11 @@ from holdfast.config import Settings
 from holdfast.errors import ConfigError, Unreachable
 from holdfast.messages import Scope
 from holdfast.server.guard import check_address, is_loopback
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel
 from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel
 
 ASK = {"model": "scripted", "messages": [{"role": "user", "content": "Hello there"}], "stream": False}
 

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel
 from holdfast.testing.provider import serve_app
 from holdfast.upstreams.discovery import connect
 from tests.context.engine_client import filler
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel
 from tests.server.conftest import running
 from tests.server.test_chats import ELSEWHERE, found, refused
 

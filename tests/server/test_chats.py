@@ -213,6 +213,13 @@ def test_the_window_is_reported_with_what_was_decided(client, chat):
     assert found(client.get(f"{chat}/window", params={"window": 8192})) == report
     refused(client.get(f"{chat}/window", params={"window": 4711}), 404, "8192")
     refused(client.get(f"{chat}/window", params={"window": "x"}), 400)
+    # What somebody pins has no reason.
+    gone = next(made["messages"][-1] for made in report["decisions"] if made["rule"] == "relevance")
+    found(client.post(f"{chat}/messages/{gone}/pin"))
+    german = found(client.get(f"{chat}/window", headers={"accept-language": "de-DE"}))
+    reasons = {made["rule"]: made["reason"] for made in german["decisions"]}
+    assert reasons["pin"] is None
+    assert reasons["relevance"].startswith("der Verlauf hatte")
 
 
 def shortening(report):

@@ -77,6 +77,7 @@ def test_the_banner_stands_behind_what_it_covers_and_is_no_message(client, chat)
         "covers": 14,
         "tokens_before": result["tokens_before"],
         "tokens_after": result["tokens_after"],
+        "tokens_previous": 0,
         "created_at": result["decisions"][0]["created_at"],
     }
     # By its number a message is still found as before, and nobody finds the banner by its words.
@@ -118,7 +119,35 @@ def test_the_next_summary_goes_on_where_the_last_one_ended(client, chat):
     first, last = banners(client, chat)
     assert last["decision"] == second["decisions"][0]["id"]
     assert last["covers"] > first["covers"] == 14
+    assert (first["tokens_previous"], last["tokens_previous"]) == (0, first["tokens_after"])
+    assert last["tokens_before"] > last["tokens_previous"]
     assert [row["path"] for row in client.get(f"{chat}/compactions").json()["compactions"]] == ["model"] * 2
+
+
+def test_a_moved_conversation_takes_forks_summary_and_search_along(running, client, chat):
+    found(client.post(f"{chat}/compact"))
+    name = chat.rpartition("/")[2]
+    fork = found(client.post(f"{chat}/fork"), 201)["id"]
+    moved = found(client.patch(chat, json={"project": "garden", "title": "Pumps"}))
+    assert (moved["project"], moved["title"]) == ("garden", "Pumps")
+    listed = client.get("/api/chats", params={"project": "garden"}).json()["chats"]
+    assert {row["id"] for row in listed} == {name, fork}
+
+    def search(project):
+        return found(client.get("/api/chats/search", params={"q": "pump", "project": project}))["hits"]
+
+    assert {hit["conversation"] for hit in search("garden")} <= {name, fork}
+    assert search("garden")
+    assert search("default") == []
+    go_on(client, chat, "And the shed?")
+    (system,) = (message for message in running.provider.requests[-1].messages if message.role == "system")
+    assert "the pump with number P-4711 was set up" in system.text
+    batch = {"chats": [name], "project": "default"}
+    found(client.post("/api/chats/batch", json=batch))
+    assert search("garden") == []
+    assert search("default")
+    refused(client.post("/api/chats/batch", json={**batch, "pinned": True}), 400, "project")
+    refused(client.patch(chat, json={"project": "a/b"}), 400, "name")
 
 
 def test_summarised_message_is_shown_in_full_with_its_decision(client, chat):

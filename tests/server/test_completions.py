@@ -11,11 +11,11 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from holdfast.messages import Scope
-from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.provider import serve_app
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.openai import OpenAI
+from tests.fakes.ollama import FakeOllama
 from tests.server.conftest import running
 
 PATH = "/v1/completions"

@@ -7,12 +7,12 @@ import ollama
 import openai
 import pytest
 
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel
 from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.openai import OpenAI
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel
 from tests.upstreams.fake_servers import server
 
 OURS = "use-multilingual"

@@ -15,8 +15,8 @@ from holdfast.events import Events
 from holdfast.messages import Scope
 from holdfast.server.app import create_app
 from holdfast.store import open_store
-from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.provider import serve_app
+from tests.fakes.ollama import FakeOllama
 
 
 class Watched(Events):

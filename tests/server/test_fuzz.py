@@ -22,14 +22,14 @@ from holdfast.memory.service import MemoryService
 from holdfast.research.library import Research
 from holdfast.server.app import create_app
 from holdfast.store import open_store
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel, FakeReply
 from holdfast.testing.provider import ScriptedProvider, serve_app
 from holdfast.turn import TurnEngine
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.routing import Upstreams
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel, FakeReply
 from tests.server.conftest import AT_REST
 
 pytestmark = [

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 import pytest
 import uvicorn
 
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel, FakeReply
 from holdfast.testing.provider import ScriptedProvider, serve_app
 from holdfast.upstreams.discovery import Options, connect
 from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.openai import OpenAI
 from holdfast.upstreams.routing import Upstreams, UpstreamSlot
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel, FakeReply
 from tests.upstreams.hostile import END, SILENCE, begin_response, hostile, piece, response
 
 ASK = {"model": "fake", "messages": [{"role": "user", "content": "Hello there"}], "stream": False}

@@ -6,11 +6,11 @@ import pytest
 
 from holdfast.messages import Scope
 from holdfast.store import Key
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel
 from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel
 from tests.server.memory_server import found, remembering
 from tests.summaries import garden_talk, summing_up
 

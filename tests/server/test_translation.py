@@ -5,10 +5,10 @@ import openai
 import pytest
 
 from holdfast.messages import Scope
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel, FakeReply
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel, FakeReply
 from tests.server.conftest import running
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}

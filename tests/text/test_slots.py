@@ -131,6 +131,7 @@ def test_three_days_one_after_the_other_leave_the_last_one():
         ("at half past seven", {"time": {"7:30"}}),
         ("14.500 Euro", {"number money": {"14500"}}),
         ("14,500 euros", {"number money": {"14500"}}),
+        ("£3,600", {"number money": {"3600"}}),
         ("am 3. November", {"date": {"11-3"}}),
         ("on November 3", {"date": {"11-3"}}),
         ("donnerstags", {"weekday": {"3"}}),
@@ -140,6 +141,34 @@ def test_three_days_one_after_the_other_leave_the_last_one():
 )
 def test_a_value_is_the_same_however_it_is_spelled(text, values):
     assert {kind: set(results) for kind, results in values_in(text).items()} == values
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("We can spend 8,500 euros on all of it.", "It's only 7,200 instead of the 8,500 after all."),
+        ("Die Umleitungen stehen in der Karte, das sind 418.", "Quatsch, nicht 418, es sind 481."),
+        ("We'll print 300 copies.", "Make it 450 copies instead of 300."),
+        ("Umschalten wollen wir am 15. Januar.", "Der 15. Januar ist vom Tisch, es wird der 2. Februar."),
+        ("Schreib nie mehr als fünf Sätze.", "Das mit den fünf Sätzen war zu streng, acht sind auch okay."),
+        ("Das Skript heißt tools/umbau.py.", "Das Skript heißt jetzt tools/import.py."),
+    ],
+)
+def test_a_change_that_names_the_former_value_replaces_it(old, new):
+    assert compare(new, old) == "replaces"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Versand kostet bei uns 4,90 Euro.", "Die Deichmischung kostet ab jetzt 8,90 Euro."),
+        ("The lamp costs 25 pounds.", "The chair costs 20 pounds now instead of 25."),
+        ("Umschalten wollen wir an einem Freitag im Januar.", "Unser Laden hat Mittwoch bis Samstag auf."),
+    ],
+)
+def test_prices_and_days_of_other_things_replace_nothing(old, new):
+    assert compare(new, old) in ("apart", "maybe")
+    assert not gives_new_value(new, old, old)
 
 
 @given(st.text(max_size=200), st.text(max_size=200))

@@ -226,3 +226,25 @@ def test_facts_joined_by_and_are_two_since_each_may_change(text, joint):
 )
 def test_two_nouns_or_two_verbs_are_one_fact(text):
     assert [words for _, words in stated(text)] == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Auf keinen Fall die Live-Datenbank anfassen, bevor ich das Backup bestätigt habe.",
+        "Unter keinen Umständen den Stecker ziehen.",
+        "Auf keinen Fall darf der Chef davon erfahren.",
+        "Under no circumstances touch the live database.",
+        "On no account open the kiln before it is cold.",
+        "Please don't, under any circumstances, email Bob until I've spoken to him.",
+        "Schreib mir bitte nie mehr als fünf Sätze, außer ich frag ausdrücklich nach.",
+        "Schick bitte nix an den Großhandel raus, bevor ich drübergeschaut hab.",
+    ],
+)
+def test_a_prohibition_keeps_its_negation_and_exception(text):
+    assert stated(text) == [("prohibition", text)]
+
+
+def test_a_standing_wish_that_was_agreed_on_is_a_rule():
+    text = "Bitte künftig alle Commit-Nachrichten auf Deutsch, Enno und ich haben uns da drauf geeinigt."
+    assert stated(text) == [("rule", text)]

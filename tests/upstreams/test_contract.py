@@ -6,13 +6,13 @@ import pytest
 
 from holdfast.errors import HoldfastError
 from holdfast.messages import Answer, ChatRequest, Message
-from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.base import format_count, handles_path
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.openai import LlamaCpp, OpenAI
 from holdfast.upstreams.routing import LabelledProvider
+from tests.fakes.ollama import FakeOllama
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -6,9 +6,9 @@ import pytest
 
 from holdfast.errors import ConfigError, Unreachable
 from holdfast.messages import Answer, ChatRequest, Message
-from holdfast.testing.ollama import FakeOllama
 from holdfast.upstreams.discovery import CANDIDATES, Options, connect, discover, parse_location
 from holdfast.upstreams.http import Patience
+from tests.fakes.ollama import FakeOllama
 from tests.upstreams.fake_servers import server
 from tests.upstreams.hostile import SILENCE, hostile, response
 from tests.waiting import PATIENCE

@@ -6,12 +6,12 @@ import pytest
 
 from holdfast.errors import BadRequest, ModelMissing
 from holdfast.store import open_store
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel
 from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.discovery import connect
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.windows import Figure
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel
 
 
 @pytest.fixture

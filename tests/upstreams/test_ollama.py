@@ -9,11 +9,11 @@ import pytest
 from holdfast.config import load
 from holdfast.errors import ConfigError, CutOff, ModelMissing, Overflow, Unreachable, UpstreamError
 from holdfast.messages import Answer, ChatRequest, Image, Message, Text, Thinking, ToolCall
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel, FakeReply, ModelLoad
 from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.ollama import Ollama, parse_keep_alive
 from holdfast.wiring import build_upstreams
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel, FakeReply, ModelLoad
 from tests.upstreams.hostile import END, begin_response, hostile, piece, response
 
 pytestmark = pytest.mark.anyio

@@ -18,13 +18,13 @@ import pytest
 
 from holdfast.errors import ModelMissing
 from holdfast.messages import Answer, ChatRequest, Message, Scope
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel
 from holdfast.tokens.calibration import is_truncated
 from holdfast.tokens.estimate import Estimate
 from holdfast.upstreams.discovery import connect
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel
 from tests.server.conftest import running
 from tests.waiting import PATIENCE
 

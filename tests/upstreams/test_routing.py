@@ -7,13 +7,13 @@ import pytest
 from holdfast.config import load
 from holdfast.errors import ConfigError, ModelMissing, Unreachable, UpstreamError
 from holdfast.messages import ChatRequest, Message, Text
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel
 from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.discovery import parse_keys, parse_upstreams
 from holdfast.upstreams.routing import Upstreams, UpstreamSlot
 from holdfast.wiring import build_upstreams
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel
 from tests.upstreams.hostile import hostile, response
 
 pytestmark = pytest.mark.anyio

@@ -7,11 +7,11 @@ import pytest
 from holdfast.config import load
 from holdfast.errors import ConfigError, ModelMissing
 from holdfast.messages import ChatRequest, Message, Text
-from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.routing import Upstreams
 from holdfast.wiring import build_upstreams, look_around
+from tests.fakes.ollama import FakeOllama
 
 pytestmark = pytest.mark.anyio
 

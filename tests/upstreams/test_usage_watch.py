@@ -8,14 +8,14 @@ import pytest
 from holdfast.errors import Overflow
 from holdfast.messages import ChatRequest, Image, Message, Text, Thinking, Usage
 from holdfast.store import open_store
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel
 from holdfast.testing.provider import ScriptedProvider
 from holdfast.tokens.estimate import Estimate
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.discovery import connect
 from holdfast.upstreams.models import ModelRegistry
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel
 
 pytestmark = pytest.mark.slow
 
@@ -25,10 +25,14 @@ def vocabulary(weights) -> Vocabulary:
     return Vocabulary.from_gguf(weights)
 
 
+@pytest.fixture(scope="module")
+def tokenizer(vocabulary) -> Tokenizer:
+    return Tokenizer(vocabulary)
+
+
 @pytest.fixture
-def serve(vocabulary):
+def serve(vocabulary, tokenizer):
     """An Ollama of the old kind, which cuts silently; it counts with SmolLM2's tokens."""
-    tokenizer = Tokenizer(vocabulary)
     with ExitStack() as stack:
 
         def start(*, facts, window=256, old=True):

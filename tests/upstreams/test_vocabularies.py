@@ -5,13 +5,13 @@ import json
 import pytest
 
 from holdfast.errors import ModelMissing
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import FakeModel
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary, VocabularyError
 from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.openai import OpenAI
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import FakeModel
 from tests.upstreams.fake_servers import server
 
 pytestmark = pytest.mark.anyio

@@ -30,7 +30,7 @@ from holdfast.window.view import Draft, View
 from tests.window.talks import RULES, Pennies, gauges, items_of, orphans_of, talks
 
 many = settings(
-    max_examples=100,
+    max_examples=50,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
@@ -165,6 +165,27 @@ def test_summary_follows_instructions_with_rules_verbatim():
     assert report == (RULES[0],)
     again = replace(view.draft, decisions=(replace(summary, id="d_1"),))
     assert View(again).messages == after.messages
+
+
+def test_figures_of_every_summary_are_what_the_window_holds():
+    messages = [Message.of("user", f"Hello. {RULES[0]}"), Message.of("assistant", "Yes."), *exchanges(6)]
+    view = view_of(messages, rules={"m_0": [RULES[0]]}, system=(Message.of("system", "Be kind."),))
+    first = propose_summary(view, border(view), "Summary: much was said.", "s_1", "")
+    summarised = view.having(first)
+    gone = sum(GAUGE.count_message(message).high for message in messages[: first.depth + 1])
+    assert first.tokens_before == gone
+    stands = summarised.messages[0].text.removeprefix("Be kind.\n\n")
+    assert first.tokens_after == GAUGE.count_text(stands).high, "the rule is part of it"
+    draft = replace(
+        view.draft,
+        items=items_of([*messages, *exchanges(6, size=200)]),
+        decisions=(replace(first, id="d_1"),),
+    )
+    later = View(draft)
+    second = propose_summary(later, border(later), "Summary: more was said.", "s_2", "")
+    newly = [item.message for item in draft.items[first.depth + 1 : second.depth + 1]]
+    newly_gone = sum(GAUGE.count_message(message).high for message in newly)
+    assert second.tokens_before == newly_gone + first.tokens_after, "the first summary is replaced with them"
 
 
 def test_quotes_for_earlier_questions_leave_with_it():

@@ -115,6 +115,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "holdfast conversations search '\"never push to main\"' --limit 5",
     ),
     "conversations rename": ("holdfast conversations rename c_01h8xk The new flat",),
+    "conversations move": ("holdfast conversations move c_01h8xk garden",),
     "conversations delete": (
         "holdfast conversations delete c_01h8xk",
         "holdfast conversations delete c_01h8xk --yes --forget",
@@ -328,7 +329,7 @@ class CommandGroup(TyperGroup):
 
 
 def print_usage_error(code: int, text: str) -> int:
-    from holdfast.cli.output import print_error, translate_usage
+    from holdfast.cli.shared import print_error, translate_usage
 
     print_error(translate_usage(text))
     return code

@@ -1,4 +1,4 @@
-"""`holdfast conversations`: list, read, search, rename, fork, switch and delete stored conversations.
+"""`holdfast conversations`: list, read, search, rename, move, fork, switch and delete stored conversations.
 
 The subcommands about a conversation's window are in `cli/window.py`.
 """
@@ -12,19 +12,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from holdfast.cli.options import (
+from holdfast.cli.shared import (
     ConversationId,
     JsonOption,
     ProjectOption,
     YesOption,
-    current_scope,
-    open_conversation,
-)
-from holdfast.cli.output import (
     ask_consent,
     console,
+    current_scope,
     format_time,
     load,
+    open_conversation,
     print_headline,
     print_json,
     print_table,
@@ -175,6 +173,36 @@ def rename(
         print_json(serialize_conversation(row))
     else:
         console.print(_("{id} is now called: {named}").format(id=row.id, named=named))
+
+
+@app.command()
+def move(
+    context: typer.Context,
+    conversation: ConversationId,
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="The project (`default`: none).")],
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Move a conversation and its forks to another project; what was learned in it stays."""
+    from holdfast.conversations.serialization import serialize_conversation
+    from holdfast.transfer.projects import move_to_project
+    from holdfast.wiring import build_remembering
+
+    if not target.strip(" .") or len(target) > 100 or any(sign in target for sign in "/\\\0"):
+        raise BadRequest(
+            _("'{name}' is no usable name of a project").format(name=target),
+            hint=_("Up to 100 characters, without slashes."),
+        )
+    settings = load(context).settings
+    with (
+        open_conversation(settings, conversation, project) as (store, row),
+        closing(build_remembering(settings, store)) as memory,
+    ):
+        (row,) = move_to_project(store, memory, [row], target.strip())
+    if as_json:
+        print_json(serialize_conversation(row))
+    else:
+        console.print(_("{id} is in the project {project} now.").format(id=row.id, project=row.scope.project))
 
 
 @app.command()

@@ -18,6 +18,7 @@ from typing import Any, ParamSpec, TypeVar
 from holdfast.context.findings import SECTION, tell_finding
 from holdfast.context.loading import FitRequest, LoadedLane
 from holdfast.errors import HoldfastError, StoreError
+from holdfast.memory.library import is_rule
 from holdfast.memory.profile import ProfileExcerpt
 from holdfast.memory.service import MemoryService
 from holdfast.messages import Message, Scope
@@ -212,13 +213,15 @@ class RecallService:
         if (view.question.depth > 0 and not has_begun) or not self.has_any(case):
             return []
         assert self._memory is not None
-        room = min(case.budget.beginning, view.room - view.total.high)
-        quotes, names = [], []
+        share, free = case.budget.beginning, view.room - view.total.high
+        # Rules may also have the share of the summary, while there is none.
+        most = share if view.rendered.summary else share + case.budget.summary
+        quotes, names, spent = [], [], 0
         for memory in self._memory.library.list_opening(case.scope):
             text = " ".join(memory.text.split())
             cost = view.likely_tokens(text) + _AROUND
-            if cost <= room:
-                room -= cost
+            if spent + cost <= min(free, most if is_rule(memory) else share):
+                spent += cost
                 quotes.append(Quote("memory", memory.date, "", text))
                 names.append(memory.id)
         proposal = _addition(view, quotes, name=BEGINNING, memories=tuple(names))

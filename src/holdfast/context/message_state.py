@@ -211,12 +211,16 @@ def _is_below(decision: Decision, stored: MessageRecord) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Banner:
-    """Where a summary took over. It stands for the first `covers` messages of the conversation."""
+    """Where a summary took over. It stands for the first `covers` messages of the conversation.
+
+    `tokens_previous` of those before it were the summary that it replaced.
+    """
 
     decision: Decision
     covers: int
     tokens_before: int
     tokens_after: int
+    tokens_previous: int = 0
 
     @property
     def text(self) -> str:
@@ -239,6 +243,7 @@ class Banner:
             "covers": self.covers,
             "tokens_before": self.tokens_before,
             "tokens_after": self.tokens_after,
+            "tokens_previous": self.tokens_previous,
             "created_at": self.decision.created_at,
         }
 
@@ -351,17 +356,18 @@ def _decisions(store: Store, conversation: ConversationRecord) -> list[Decision]
 
 
 def _banners(decisions: Iterable[Decision], ways: Container[str]) -> dict[str, tuple[Banner, ...]]:
+    """Not from the statistics, which are forgotten one day: what is said here stays the same."""
     banners: dict[str, tuple[Banner, ...]] = {}
+    previous = 0
     for decision in decisions:
         # What was summarised before an edit further up was never said in what is read now.
-        if decision.kind == "summarise" and (through := decision.data["through"]) in ways:
-            banners[through] = (*banners.get(through, ()), _banner(decision))
+        if decision.kind != "summarise" or (through := decision.data["through"]) not in ways:
+            continue
+        depth, before, after = decision.data["depth"], decision.tokens_before, decision.tokens_after
+        banner = Banner(decision, depth + 1, before, after, min(previous, before))
+        banners[through] = (*banners.get(through, ()), banner)
+        previous = after
     return banners
-
-
-def _banner(decision: Decision) -> Banner:
-    """Not from the statistics, which are forgotten one day: what is said here stays the same."""
-    return Banner(decision, decision.data["depth"] + 1, decision.tokens_before, decision.tokens_after)
 
 
 # A conversation that was never sent anywhere has no window yet.

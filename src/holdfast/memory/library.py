@@ -236,12 +236,7 @@ class Catalogue:
             for memory in self.list_useful(scope, moment)
             if not traits_of(memory.text) & Trait.ONLY_ASKS
         ]
-        # A rule of a project is a decision of it.
-        first = [
-            memory
-            for memory in known
-            if memory.kind == "preference" or (memory.kind == "decision" and binds(memory.text))
-        ]
+        first = [memory for memory in known if is_rule(memory)]
         prose: list[Memory] = []
         for whose in visible(scope):
             prose += self.notes.read_prose(memory_file(whose), whose)
@@ -310,6 +305,11 @@ class Catalogue:
         for read in (self.notes.list_memories, self.notes.list_archived):
             for file, memories in read(scope, problems).items():
                 yield from (LocatedMemory(file, memory) for memory in memories)
+
+
+def is_rule(memory: Memory) -> bool:
+    """Whether a memory says how things are to be done. A rule of a project is a decision of it."""
+    return memory.kind == "preference" or (memory.kind == "decision" and binds(memory.text))
 
 
 def unique_memories(files: Iterable[tuple[PurePosixPath, list[Memory]]]) -> Iterator[LocatedMemory]:

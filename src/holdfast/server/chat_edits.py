@@ -25,6 +25,7 @@ from holdfast.server.pages.site import language_of
 from holdfast.store import ConversationRecord, ListFilter, MessageRecord, Store
 from holdfast.transfer.formats import open_source
 from holdfast.transfer.imports import Importer
+from holdfast.transfer.projects import move_to_project
 
 router = APIRouter(prefix="/api/chats", tags=["Conversations"])
 
@@ -38,13 +39,14 @@ class BatchChanges(BaseModel):
     pinned: bool | None = None
     archived: bool | None = None
     folder: Folder | None = None
+    project: str | None = None
     delete: Literal["keep", "forget"] | None = None
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:
-        place = [getattr(self, name) for name in PLACE]
-        if (self.delete is not None) == any(value is not None for value in place):
-            raise ValueError("give either delete, or one of pinned, archived, folder")
+        place = any(getattr(self, name) is not None for name in PLACE)
+        if [place, self.project is not None, self.delete is not None].count(True) != 1:
+            raise ValueError("give either delete, or project, or one of pinned, archived, folder")
         return self
 
 
@@ -80,13 +82,19 @@ async def list_folders(request: Request, project: str | None = None) -> dict[str
 
 @router.post("/batch")
 async def change_several(request: Request, wanted: BatchChanges) -> dict[str, Any]:
-    """Pin, archive, move or delete several conversations: all of them, or none if one is not there."""
+    """Pin, archive, move or delete several conversations: all of them, or none if one is not there.
+
+    With `project` they move there, with their forks; what was learned in them stays where it was learned.
+    """
     engine, scope, every = engine_of(request), scope_of(request), spans_projects(request)
+    target = None if wanted.project is None else scope_of(request, wanted.project).project
     store = engine.store
     changes = wanted.model_dump(include=set(PLACE), exclude_none=True)
 
     def work() -> list[ConversationRecord]:
         rows = find_all(store, wanted.chats)
+        if target is not None:
+            return rows
         for row in rows:
             store.log.delete(row.id) if wanted.delete else store.log.arrange(row.id, changes)
         return rows
@@ -103,6 +111,8 @@ async def change_several(request: Request, wanted: BatchChanges) -> dict[str, An
         return [allowed[name] for name in dict.fromkeys(names)]
 
     rows = await store.run(store.atomically, work)
+    if target is not None:
+        await store.run(move_to_project, store, engine.remembering, rows, target)
     if wanted.delete and engine.remembering is not None:
         for row in rows:
             await asyncio.to_thread(

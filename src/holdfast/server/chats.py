@@ -54,6 +54,7 @@ from holdfast.server.endpoint import (
 from holdfast.server.guard import access_of
 from holdfast.server.pages.site import language_of
 from holdfast.store import ConversationRecord, LaneRecord, ListFilter, Store
+from holdfast.transfer.projects import move_to_project
 from holdfast.upstreams.base import Dialect
 from holdfast.window import sentences
 
@@ -79,6 +80,7 @@ class ConversationChanges(BaseModel):
 
     `off`: its requests are passed through and not recorded. Without `memory` it is recorded and fitted, but
     no memories are added to it and none are made from it. `folder`: "" takes it out of its folder.
+    `project` moves it there with its forks; what was learned in it stays where it was learned.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -89,6 +91,7 @@ class ConversationChanges(BaseModel):
     pinned: bool | None = None
     archived: bool | None = None
     folder: Folder | None = None
+    project: str | None = None
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
@@ -191,7 +194,9 @@ async def write_chat(
 
 @router.patch("/{conversation}")
 async def change_chat(request: Request, conversation: str, changes: ConversationChanges) -> dict[str, Any]:
-    """Change the title, the switches or the place in the list of a conversation."""
+    """Change the title, the switches, the place in the list or the project of a conversation."""
+    engine = engine_of(request)
+    target = None if changes.project is None else scope_of(request, changes.project).project
 
     def work(store: Store, row: ConversationRecord) -> ConversationRecord:
         if changes.title is not None:
@@ -200,7 +205,10 @@ async def change_chat(request: Request, conversation: str, changes: Conversation
         switches = changes.model_dump(include={"off", "memory"}, exclude_none=True)
         return store.log.update_settings(row.id, switches)
 
-    return serialize_conversation(await write_chat(request, conversation, work))
+    row = await write_chat(request, conversation, work)
+    if target is not None:
+        (row,) = await engine.store.run(move_to_project, engine.store, engine.remembering, [row], target)
+    return serialize_conversation(row)
 
 
 @router.delete("/{conversation}", status_code=204)
@@ -359,7 +367,7 @@ async def show_window(
     report = await read_chat(request, conversation, lambda store, row: window_account(store, row, window))
     speak(language_of(request))
     for decision in (*report["decisions"], *report["vetoes"]):
-        decision["reason"] = sentences.reason(decision["reason"])
+        decision["reason"] = sentences.reason(decision["reason"] or "") or None
     return report
 
 

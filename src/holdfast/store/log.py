@@ -106,6 +106,19 @@ def _conditions(scope: Scope, which: ListFilter) -> list[ColumnElement[bool]]:
     return [*whose, *(conversations.c[name] == value for name, value in wanted.items() if value is not None)]
 
 
+def _find_titles(
+    connection: Connection, wanted: Sequence[ColumnElement[bool]], part: str, limit: int
+) -> list[str]:
+    """Return the ids of the newest conversations whose title has this part.
+
+    Not in SQL: databases do not agree on upper and lower case beyond ASCII.
+    """
+    part = part.casefold()
+    query = select(conversations.c.id, conversations.c.title).where(*wanted).order_by(*_NEWEST_FIRST)
+    names = (name for name, title in connection.execute(query) if part in title.casefold())
+    return list(islice(names, limit))
+
+
 def get_conversation(
     connection: Connection, conversation_id: str, scope: Scope | None = None
 ) -> ConversationRecord:
@@ -315,15 +328,13 @@ class ConversationLog(Repository):
     ) -> list[ConversationRecord]:
         """Return the last used conversations, newest first; `before`: (updated_at, id) of the last seen."""
         order = tuple_(conversations.c.updated_at, conversations.c.id)
-        query = select(conversations).where(*_conditions(scope, which)).order_by(*_NEWEST_FIRST)
+        wanted = _conditions(scope, which)
         if before is not None:
-            query = query.where(order < before)
-        if not which.title:
-            return [read_conversation(row) for row in connection.execute(query.limit(limit))]
-        # Databases do not agree on upper and lower case beyond ASCII.
-        part = which.title.casefold()
-        rows = (row for row in connection.execute(query) if part in row.title.casefold())
-        return [read_conversation(row) for row in islice(rows, limit)]
+            wanted.append(order < before)
+        if which.title:
+            wanted.append(conversations.c.id.in_(_find_titles(connection, wanted, which.title, limit)))
+        query = select(conversations).where(*wanted).order_by(*_NEWEST_FIRST).limit(limit)
+        return [read_conversation(row) for row in connection.execute(query)]
 
     @reads
     def folders(self, connection: Connection, scope: Scope, which: ListFilter = _ALL) -> dict[str, int]:
@@ -436,6 +447,16 @@ class ConversationLog(Repository):
         """Change `pinned`, `archived` or `folder` of a conversation: where it stands in the list."""
         known = lock_conversation(connection, conversation_id)
         return change_conversation(connection, conversation_id, **changes) if changes else known
+
+    @writes
+    def move(self, connection: Connection, tree: str, project: str) -> list[ConversationRecord]:
+        """Move all conversations on a tree to another project; return them, oldest first.
+
+        Search knows messages by their project: `TextRepository.requeue` belongs to it.
+        """
+        lock_trees(connection, [tree])
+        connection.execute(update(conversations).where(conversations.c.tree == tree).values(project=project))
+        return conversations_on(connection, [tree])
 
     @writes
     def update_settings(

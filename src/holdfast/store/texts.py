@@ -335,15 +335,28 @@ class MessageIndex(Repository):
 
     @writes
     def _index(self, connection: Connection, rows: list[dict[str, Any]], done: list[Any]) -> None:
-        ids = [row.id for row, _ in done]
         # Nobody may delete from these trees or number new containers meanwhile.
         log.lock_trees(connection, {row.tree for row, _ in done})
         fulltext.lock_index(connection)
+        # A tree that was moved to another project meanwhile waits on.
+        scopes = _scopes(connection, {row.tree for row, _ in done})
+        ids = [row.id for row, scope in done if scopes.get(row.tree, "") == scope]
         # Only what still waits: it may have been deleted, or indexed by another process, meanwhile.
         ours = {row.message for row in _CLAIM.all(connection, ids=ids)}
         current = sorted((row for row in rows if row["passage"] in ours), key=itemgetter("scope"))
         for scope, group in groupby(current, key=itemgetter("scope")):
             add_rows(connection, list(group), scope)
+
+    @writes
+    def requeue(self, connection: Connection, tree: str) -> None:
+        """Take the messages of a tree out of the index and let them wait for it: they have a new scope."""
+        fulltext.lock_index(connection)
+        waiting = fulltext.waiting_table
+        connection.execute(delete(fulltext.row_table).where(fulltext.row_table.c.container == tree))
+        connection.execute(delete(waiting).where(waiting.c.tree == tree))
+        ordered = select(messages.c.id, messages.c.tree).where(messages.c.tree == tree)
+        ordered = ordered.order_by(messages.c.created_at, messages.c.id)
+        connection.execute(insert(waiting).from_select(["message", "tree"], ordered))
 
     @reads
     def rank(

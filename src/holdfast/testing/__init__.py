@@ -1,4 +1,4 @@
-"""Fake model servers, embedding servers and programs, for tests, evaluations and the demonstration.
+"""Fakes for tests, evaluations and the demonstration: a scripted provider, and servers of hosted embedders.
 
 Nothing of the core imports them.
 """

@@ -16,7 +16,7 @@ import Stemmer
 from holdfast.text.lang import LOWER, UPPER, by_language, merged_table, word_set
 
 # A change of what `terms` or `parts` give for any text needs a new number: indexes are then built anew.
-VERSION = 2
+VERSION = 3
 
 # Longer names (base64, minified code) are no names; they are cut, alike in what is kept and what is asked.
 _LONGEST = 100
@@ -268,9 +268,10 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=32_768)
 def _halves(word: str) -> tuple[str, ...]:
-    small, word = word.islower(), _fold(word[:_LONGEST])
-    # Nouns have a capital letter; what is small may be a verb.
-    found = list(_verb(word)) if small else []
+    # Nouns have a capital letter; what is small may be a verb, and so may "Umschalten wollen wir im Mai".
+    is_verb = word.islower() or word.endswith("en")
+    word = _fold(word[:_LONGEST])
+    found = list(_verb(word)) if is_verb else []
     if len(word) < _COMPOUND or not word.isascii() or _ENGLISH_ENDING.fullmatch(word):
         return tuple(found)
     for place in range(_HALF, len(word) - _HALF + 1):

@@ -95,7 +95,7 @@ def compare(new: str, old: str, likeness: float = 0.0) -> Relation:
         a = replace(a, changed=True)
     b = replace(b, values=_in_units_of(a, b))
     a = replace(a, values=_in_units_of(b, a))
-    if a.changed and _hands_over(a, b):
+    if (a.changed and _hands_over(a, b)) or _names_former(a, b):
         return "replaces"
     if _forbid_the_same(a, b):
         return "same"
@@ -120,6 +120,8 @@ def compare(new: str, old: str, likeness: float = 0.0) -> Relation:
         return "apart"
     if not left and _is_parallel(a, b, shared):
         return "apart"
+    if not left and _is_about_another(a, b, shared):
+        return "apart"
     if not left and a.changed and not _has_head(a, b, differing):
         return "maybe" if differing and shared - a.named else "apart"
     if differing:
@@ -129,6 +131,30 @@ def compare(new: str, old: str, likeness: float = 0.0) -> Relation:
     if common and about and (a.negated == b.negated or _is_telling(a, b, common)):
         return "same"
     return _without_values(a, b, shared, likeness, left=left)
+
+
+def _names_former(a: Slot, b: Slot) -> bool:
+    """Whether the new statement names the old value and another one: "450 copies instead of 300".
+
+    A date, a sum or a large number is hardly the same by chance; others need a noun in common.
+    """
+    if not (a.changed or a.negated) or (a.head - b.topic and b.head - a.topic):
+        return False
+    numbers = frozenset().union(*(a.values[kind] for kind in a.values if kind.startswith("number")))
+    for kind, former in b.values.items():
+        values = numbers if kind.startswith("number") else a.values.get(kind, _NONE)
+        named = values & former
+        long = any(value[0].isdigit() and len(_LEADING.findall(value)[0]) > 2 for value in named)
+        telling = long or kind == "date" or (kind == "number money" and not a.head)
+        if named and values - former and (telling or a.own & b.own):
+            return True
+    return False
+
+
+def _is_about_another(a: Slot, b: Slot, shared: Collection[str]) -> bool:
+    """Whether both only have the kind of their value in common: what coffee costs, and what a parcel does."""
+    by_kind = all(word.startswith("=") for word in shared)
+    return by_kind and bool(a.head and b.own) and not any(word in _CONCEPTS_OF for word in a.head)
 
 
 def _of_other_size(a: Slot, b: Slot, differing: Collection[str]) -> bool:
@@ -207,6 +233,10 @@ def gives_new_value(new: str, old: str, question: str = "") -> bool:
     if relation == "replaces" or (relation == "maybe" and a.own & b.own):
         return True
     if _of_others(a, b) or _is_parallel(a, b, shared) or _have_other_numbers(a, b):
+        return False
+    if _is_about_another(a, b, shared):
+        return False
+    if not a.changed and b.values.keys() - a.values.keys():
         return False
     asked = shared & slot_of(question).topic
     differing = {kind for kind in a.values.keys() & b.values.keys() if not a.values[kind] & b.values[kind]}
@@ -617,7 +647,7 @@ _KINDS = (
     (
         "number",
         late(
-            rf"(?<![\w.-])(?P<number>\d[\d.,]*|{_SEVERAL})(?: ?(?P<unit>{_UNIT})(?!\w)"
+            rf"(?<![\w.-])(?P<sign>[£$€] ?)?(?P<number>\d[\d.,]*|{_SEVERAL})(?: ?(?P<unit>{_UNIT})(?!\w)"
             rf"| ?(?P<money>{_MONEY}))?(?!\w)"
         ),
         lambda match: _amount(match),
@@ -639,7 +669,7 @@ def _clock_of(match: re.Match[str]) -> str:
 
 
 def _amount(match: re.Match[str]) -> str:
-    unit = "money" if match["money"] else _UNITS.get(match["unit"] or "", "")
+    unit = "money" if match["money"] or match["sign"] else _UNITS.get(match["unit"] or "", "")
     return f"{'number ' + unit if unit else 'number'}|{_number(match['number'])}"
 
 
@@ -655,15 +685,17 @@ _IDENTIFIER = late(r"\b[a-z]+[-_]\w*[-_\d]\w*\b|\b[a-z]+[A-Z]\w+\b")
 _NAME = {code: late(pattern) for code, pattern in by_language("STATED_NAME").items()}
 _SUBJECT = late(rf"([{UPPER}][\w-]+|[a-z]+[-_]?\d\w*)(?:'s \w+)?(?= {any_phrase('SUBJECT_VERBS')}\b)")
 _NOW = any_phrase("NOW_BEFORE")
+# A name of any kind, a path too.
+_THING = r"[\w-]+(?:[./][\w-]+)*"
 _CALLED = late(
     rf"(?i:\b{any_phrase('CALLED_BEFORE')} (?:{_NOW} )?(?:{any_phrase('TITLES')} ){{0,3}})([{UPPER}][\w-]+)"
     rf"|\b([{UPPER}][\w-]{{1,30}}(?: [{UPPER}][\w-]{{1,30}})?)(?= (?i:{any_phrase('STEPS_IN')})\b)"
     # Who is somebody's; what a thing was given as its new name; a word of letters and digits behind "is".
     rf"|^([{UPPER}]\w+)(?= {any_phrase('OF_MINE')})"
-    rf"|(?i:\b{any_phrase('CALLED_ANYTHING')}(?: {_NOW})?) ([\w-]+)(?=[.!]?$)"
-    rf"|(?i:\b{any_phrase('CALLED_ANYTHING')}\b.{{0,80}},? {any_phrase('NOT_BUT')}) ([\w-]+)(?=[.!]?$)"
-    rf"|(?i:\b{any_phrase('RENAMED_TO')}) ([\w-]+)(?= (?i:{any_phrase('RENAMED')}))"
-    rf"|(?i:\b{any_phrase('RENAMED')}\b.{{0,80}}?\b{any_phrase('RENAMED_TO')}(?: {_NOW})?) ([\w-]+)"
+    rf"|(?i:\b{any_phrase('CALLED_ANYTHING')}(?: {_NOW})?) ({_THING})(?=[.!]?$)"
+    rf"|(?i:\b{any_phrase('CALLED_ANYTHING')}\b.{{0,80}},? {any_phrase('NOT_BUT')}) ({_THING})(?=[.!]?$)"
+    rf"|(?i:\b{any_phrase('RENAMED_TO')}) ({_THING})(?= (?i:{any_phrase('RENAMED')}))"
+    rf"|(?i:\b{any_phrase('RENAMED')}\b.{{0,80}}?\b{any_phrase('RENAMED_TO')}(?: {_NOW})?) ({_THING})"
     rf"|(?i:\b{any_phrase('VALUE_VERBS')}|:) ((?=\w*[a-zA-Z])\w*\d[\w-]*)(?=[\s.!]*$)"
 )
 _BACK = word_set("BACK_AGAIN")

@@ -6,7 +6,7 @@ a time and does not know what was said before it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from holdfast.text.analyser import language_of, terms
@@ -56,6 +56,10 @@ class Clause:
 
 # What tells of a change, from when on or to what.
 _CHANGES = frozenset({"changed", "becomes"})
+# What a prohibition has to have in the words that are kept of it.
+_DENYING = ("never", "negation")
+# A clause that ends with one of these goes on behind the comma.
+_UNFINISHED = late(r"(?i)\b(?:don't|do not|never|not|nicht|nie|niemals|kein)$")
 # A clause with one of these, at the end, is no part of what is stated before it.
 _NOT_PART = frozenset({"needs", "joke", "question", "asks_you", "open"})
 # What the particles before a clause still say of it.
@@ -255,7 +259,18 @@ def _read(number: int, sentence: str, language: LanguageData, *, follows: bool) 
         asks = at >= asked and "asks_standing" not in cues
         nothing = asks or at <= void or _states_nothing(at, clauses, cues, scored)
         scored.append(None if nothing else judge(cues))
-    return list(_joined(number, clauses, scored, asked, language))
+    found = _joined(number, clauses, scored, asked, language)
+    return [_with_negation(statement, sentence, language) for statement in found]
+
+
+def _with_negation(statement: Statement, sentence: str, language: LanguageData) -> Statement:
+    """Returns a prohibition that has lost what makes it one with the whole sentence."""
+    if statement.kind != "prohibition":
+        return statement
+    if any(language.cues[name].search(sentence, statement.start, statement.end) for name in _DENYING):
+        return statement
+    denies = any(language.cues[name].search(sentence) for name in _DENYING)
+    return replace(statement, start=0, end=len(sentence)) if denies else statement
 
 
 # What was said is looked at again with every window.
@@ -340,9 +355,10 @@ def _clause(text: str, start: int, language: LanguageData, more: set[str]) -> Cl
     if _MANNER.search(bare):
         cues.add("manner")
     first = start + len(text) - len(bare)
-    if opening and (since := language.cues["from_now"].search(opening[0])):
-        # From when on it holds is part of what is said, and tells that it was otherwise.
-        first = start + since.start()
+    if opening:
+        # From when on it holds, or that it never does, is part of what is said.
+        said = (language.cues[name].search(opening[0]) for name in ("from_now", "never"))
+        first = min([first, *(start + match.start() for match in said if match)])
     return Clause(bare, first, start + len(text), frozenset(cues | derive_cues(cues)))
 
 
@@ -626,8 +642,9 @@ def _joined(
         answers = at == 1 and firsts and "whoever" in clauses[0].cues
         again = at > 0 and "fails" in clause.cues & clauses[at - 1].cues
         topicless = clause.cues >= {"behind_comma", "topicless"}
+        cut_off = at > 0 and _UNFINISHED.search(clauses[at - 1].text)
         depends = (
-            short or relative or goes_on or listed or aims or again or answers or topicless
+            short or relative or goes_on or listed or aims or again or answers or topicless or cut_off
         ) or _is_apposed(clause)
         if verdict is not None and not (firsts and depends) and not _only_leads(at, clauses, scored):
             firsts.append(at)
@@ -641,10 +658,15 @@ def _joined(
             first -= 1
         if any(clause.cues & _CHANGES for clause in clauses[at:]):
             first = min(first, next((n for n, one in enumerate(clauses[:at]) if _tells(one)), first))
-        while last > at and (last >= asked or clauses[last].cues & _NOT_PART):
+        while last > at and (
+            last >= asked or (clauses[last].cues & _NOT_PART and "excepts" not in clauses[last].cues)
+        ):
             last -= 1
         verdicts = [one for one in scored[at : last + 1] if one is not None]
         best = max(verdicts, key=lambda one: (one.lasting, one.score))
+        if best.kind == "decision" and best.binding and {"please", "from_now"} <= clauses[at].cues:
+            # "From now on in English, please, we agreed on that" asks for something that lasts.
+            best = replace(best, kind="rule")
         if best.kind == "fact":
             # "We had that downgrade, it backfired" is no fact of its own.
             best = next((one for one in verdicts if one.kind == "failure"), best)

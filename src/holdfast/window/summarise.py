@@ -188,17 +188,20 @@ def room_for_text(view: View, border: Border, span: int) -> tuple[int, tuple[str
 
 
 def propose_summary(view: View, border: Border, text: str, summary: str, reason: str) -> Summarise:
-    """Return the decision that puts a summary in the place of what leaves."""
+    """Return the decision that puts a summary in the place of what leaves.
+
+    Both figures count what stands in the window, with the sentences that are kept word for word: before it
+    the messages and the previous summary, after it the new one.
+    """
     leaving = _leaving(view, border)
-    tokens = sum(view.tokens(shown.message) for shown in leaving)
-    if view.rendered.summary:
-        # The previous summary leaves as well.
-        tokens += view.text_tokens(view.rendered.summary)
+    carried = sentences_to_keep(view, leaving)
+    previous = block(view.rendered.summary, view.rules, view.agreed, view.forbidden)
     return Summarise(
         "summary",
         border.gone,
-        tokens,
-        view.text_tokens(text),
+        sum(view.tokens(shown.message) for shown in leaving)
+        + (view.text_tokens(previous) if previous else 0),
+        view.text_tokens(block(text, **carried)),
         through=border.through,
         depth=border.depth,
         keep=border.keep,
@@ -206,7 +209,7 @@ def propose_summary(view: View, border: Border, text: str, summary: str, reason:
         text=text,
         summary=summary,
         reason=reason,
-        **sentences_to_keep(view, leaving),
+        **carried,
     )
 
 

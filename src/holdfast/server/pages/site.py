@@ -6,7 +6,7 @@ Scripts of the pages fetch their data from the REST routes.
 import hashlib
 import mimetypes
 from collections.abc import Awaitable, Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import PurePosixPath
@@ -19,9 +19,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from holdfast import __version__
 from holdfast.errors import NotFound
-from holdfast.i18n import Language, gettext, lazy, match_language, pgettext, speak, translate
+from holdfast.i18n import LANGUAGES, Language, gettext, lazy, match_language, pgettext, speak, translate
 from holdfast.server.guard import RequestGuard, access_of
-from holdfast.server.pages.words import words_of
+from holdfast.server.pages.words import names_of, translate_script
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -94,12 +94,14 @@ for _path, _name in _PAGES.items():
 @router.get("/static/{version}/{path:path}")
 async def static(version: str, path: str) -> Response:
     """Serve a static file; forever cacheable under the current version, not cacheable under an older one."""
-    content = _static().get(path)
+    prefix = version.partition("-")[0]
+    language = next((language for language in LANGUAGES if language == prefix), LANGUAGES[0])
+    content = _static(language).get(path)
     if content is None:
         raise NotFound(lazy("there is nothing at /static/{path}", path=path))
     known = _MEDIA_TYPES.get(PurePosixPath(path).suffix)
     kind = known or mimetypes.guess_type(path)[0] or "application/octet-stream"
-    caching = _FOR_EVER if version == static_version() else "no-cache"
+    caching = _FOR_EVER if version == static_version(language) else "no-cache"
     headers = {"Cache-Control": caching, "X-Content-Type-Options": "nosniff"}
     return Response(content, media_type=kind, headers=headers)
 
@@ -108,7 +110,7 @@ async def static(version: str, path: str) -> Response:
 async def service_worker() -> Response:
     """Serve the service worker where it may answer for all pages; browsers look for a new one themselves."""
     headers = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
-    return Response(_static()["sw.js"], media_type="text/javascript", headers=headers)
+    return Response(_static(LANGUAGES[0])["sw.js"], media_type="text/javascript", headers=headers)
 
 
 async def render_page(request: Request, name: str, status: int = 200, **values: object) -> Response:
@@ -126,9 +128,9 @@ async def render_page(request: Request, name: str, status: int = 200, **values: 
             theme=theme,
             menu=[(address, translate(title), icon) for address, title, icon in MENU],
             path=request.url.path,
-            static=static_url,
+            static=partial(static_url, language),
             version=__version__,
-            words=words_of(name),
+            names=names_of(name),
             session=access_of(request).how == "session",
             **values,
         )
@@ -161,24 +163,28 @@ def theme_of(request: Request) -> str:
     return chosen if chosen in THEMES else "auto"
 
 
-def static_url(path: str) -> str:
-    return f"/static/{static_version()}/{path}"
+def static_url(language: Language, path: str) -> str:
+    return f"/static/{static_version(language)}/{path}"
 
 
 @cache
-def static_version() -> str:
-    """Return the hash of all styles and scripts; it is part of their URLs."""
+def static_version(language: Language) -> str:
+    """Return a language and the hash of its styles and scripts; it is part of their URLs."""
     digest = hashlib.sha256()
-    for name, content in sorted(_static().items()):
+    for name, content in sorted(_static(language).items()):
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
-    return digest.hexdigest()[:12]
+    return f"{language}-{digest.hexdigest()[:12]}"
 
 
 @cache
-def _static() -> dict[str, bytes]:
+def _static(language: Language) -> dict[str, bytes]:
     """Load all static files. They are few and small, and no path can lead to any other file."""
     folder = files("holdfast.server.pages") / "static"
-    return dict(read_files(folder, ""))
+    contents = dict(read_files(folder, ""))
+    for name, content in contents.items():
+        if name.endswith(".js") and "/" not in name:
+            contents[name] = translate_script(content.decode(), language).encode()
+    return contents
 
 
 def read_files(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:

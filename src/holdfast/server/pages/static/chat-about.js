@@ -1,5 +1,5 @@
 // All that is known of an answer, unfolded by a click: numbers, memories and sources used for it.
-import { attempt, el, formatNumber, showDialog, toast, word } from "./core.js";
+import { _, attempt, el, formatNumber, ngettext, showDialog, toast } from "./core.js";
 import { call, chatPath, state } from "./chat-state.js";
 
 const decimals = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 1 });
@@ -9,9 +9,9 @@ export function renderAll(facts) {
   const { tokens, tokens_per_second: pace, window, prompt_tokens: read } = facts.numbers ?? {};
   const rows = [
     read && window &&
-    [word("about_read"), word("used", { used: formatNumber(read), window: formatNumber(window) })],
-    tokens && [word("about_written"), word("tokens", { n: formatNumber(tokens) })],
-    pace && [word("about_pace"), word("pace", { n: decimals.format(pace) })],
+    [_("Read"), _("{used} of {window} tokens", { used: formatNumber(read), window: formatNumber(window) })],
+    tokens && [_("Written"), ngettext("1 token", "{n} tokens", { n: formatNumber(tokens) })],
+    pace && [_("Speed"), _("{n} tokens/s", { n: decimals.format(pace) })],
   ].filter(Boolean);
   return el(
     "div",
@@ -21,7 +21,7 @@ export function renderAll(facts) {
     (facts.memories || facts.quotes) ? renderMemoriesUsed(facts.id) : null,
     facts.findings?.length ? renderSources(facts.findings) : null,
     state.conversation &&
-      el("a", { href: `/c/${state.conversation}/context`, class: "small" }, word("to_context")),
+      el("a", { href: `/c/${state.conversation}/context`, class: "small" }, _("What the model sees")),
   );
 }
 
@@ -31,10 +31,12 @@ function renderMemoriesUsed(answer) {
   attempt(() => call(chatPath(`/messages/${answer}/memories`))).then((reply) => {
     const memories = reply?.memories ?? [];
     list.replaceChildren(
-      ...(memories.length ? memories.map(renderMemory) : [el("li", { class: "faint" }, word("gone"))]),
+      ...(memories.length
+        ? memories.map(renderMemory)
+        : [el("li", { class: "faint" }, _("They are forgotten by now."))]),
     );
   });
-  return el("section", {}, el("h2", {}, word("recalled")), list);
+  return el("section", {}, el("h2", {}, _("Recalled for it")), list);
 }
 
 function renderMemory(memory) {
@@ -51,12 +53,12 @@ function renderMemory(memory) {
         el(
           "button",
           { type: "button", class: "quiet", onclick: () => correctMemory(memory, text) },
-          word("correct"),
+          _("Correct"),
         ),
         el(
           "button",
           { type: "button", class: "quiet", onclick: () => forgetMemory(memory, item) },
-          word("forget"),
+          _("Forget"),
         ),
       ),
   );
@@ -64,20 +66,22 @@ function renderMemory(memory) {
 }
 
 function renderSource(memory) {
-  if (!memory.source) return memory.path ? word("from_file", { path: memory.path }) : word("from_you");
-  if (memory.source.title === null) return word("from_deleted");
+  if (!memory.source) {
+    return memory.path ? _("from the note {path}", { path: memory.path }) : _("noted by yourself");
+  }
+  if (memory.source.title === null) return _("from a conversation that was deleted");
   return el(
     "a",
     { href: `/c/${memory.source.conversation}`, dir: "auto" },
-    word("from_chat", { title: memory.source.title || word("untitled") }),
+    _("from: {title}", { title: memory.source.title || _("Untitled") }),
   );
 }
 
 async function correctMemory(memory, textSpan) {
   const field = el("textarea", { rows: "3", dir: "auto", class: "wide", value: memory.text });
-  const choice = await showDialog(word("correct"), el("label", {}, word("memory_text"), field), [
-    { value: "", label: word("cancel") },
-    { value: "yes", label: word("save"), kind: "main" },
+  const choice = await showDialog(_("Correct"), el("label", {}, _("What is remembered"), field), [
+    { value: "", label: _("Cancel") },
+    { value: "yes", label: _("Save"), kind: "main" },
   ]);
   if (choice !== "yes" || !field.value.trim()) return;
   const saved = await attempt(() =>
@@ -85,7 +89,7 @@ async function correctMemory(memory, textSpan) {
   );
   if (!saved) return;
   memory.text = textSpan.textContent = saved.text;
-  toast(word("saved"));
+  toast(_("Saved."));
 }
 
 async function forgetMemory(memory, item) {
@@ -97,7 +101,7 @@ async function forgetMemory(memory, item) {
   const beside = item.nextElementSibling ?? item.previousElementSibling;
   (beside?.querySelector("button") ?? item.closest("details").querySelector("summary")).focus();
   item.remove();
-  toast(word("forgotten"));
+  toast(_("Forgotten."));
 }
 
 /** The sources that were found for a question, looked up. */
@@ -109,11 +113,13 @@ function renderSources(findings) {
         (finding?.sources ?? []).map((source, at) => ({ ...source, number: at + 1 }))
       ).filter((finding) => finding.url && !finding.trouble);
       list.replaceChildren(
-        ...(entries.length ? entries.map(renderLink) : [el("li", { class: "faint" }, word("gone"))]),
+        ...(entries.length
+          ? entries.map(renderLink)
+          : [el("li", { class: "faint" }, _("They are forgotten by now."))]),
       );
     },
   );
-  return el("section", {}, el("h2", {}, word("sources")), list);
+  return el("section", {}, el("h2", {}, _("Sources")), list);
 }
 
 function renderLink(source) {

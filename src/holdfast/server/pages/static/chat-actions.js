@@ -1,5 +1,5 @@
 // What can be done with conversations in the list, one or several: rename, pin, move, archive, export, delete.
-import { attempt, el, groupBy, showDialog, toast, word } from "./core.js";
+import { _, attempt, el, groupBy, ngettext, pgettext, showDialog, toast } from "./core.js";
 import { exportChat, exportChats } from "./chat-export.js";
 import { call, state } from "./chat-state.js";
 
@@ -27,26 +27,29 @@ export function startActions(hooks) {
 
 /** What can be done with a conversation, for its menu and for the palette. */
 export const actionsOf = (chat) => [
-  { label: word("rename"), icon: "pencil", act: () => renameChat(chat) },
+  { label: _("Rename"), icon: "pencil", act: () => renameChat(chat) },
   {
-    label: word(chat.pinned ? "unpin" : "pin"),
+    label: chat.pinned ? _("Unpin") : _("Pin"),
     icon: "pin",
     act: () => arrange([chat], { pinned: !chat.pinned }),
   },
-  { label: word("move"), icon: "folder", act: () => moveChats([chat]) },
+  { label: _("Move to a folder"), icon: "folder", act: () => moveChats([chat]) },
+  ...(chat.kind === "group"
+    ? []
+    : [{ label: _("Move to a project"), icon: "arrow-right", act: () => moveToProject([chat]) }]),
   {
-    label: word(chat.archived ? "unarchive" : "archive"),
+    label: chat.archived ? _("Take out of the archive") : pgettext("what can be done with a chat", "Archive"),
     icon: "archive",
     act: () => arrange([chat], { archived: !chat.archived }),
   },
-  { label: word("fork"), icon: "git-fork", act: () => forkChat(chat) },
+  { label: _("Fork"), icon: "git-fork", act: () => forkChat(chat) },
   {
-    label: word("export_markdown"),
+    label: _("Save as Markdown"),
     icon: "download",
     act: () => attempt(() => exportChat(chat, "markdown")),
   },
-  { label: word("export_json"), icon: "download", act: () => attempt(() => exportChat(chat, "json")) },
-  { label: word("delete"), icon: "trash-2", kind: "danger", act: () => deleteChats([chat]) },
+  { label: _("Save as JSON"), icon: "download", act: () => attempt(() => exportChat(chat, "json")) },
+  { label: _("Delete"), icon: "trash-2", kind: "danger", act: () => deleteChats([chat]) },
 ];
 
 const changeSeveral = (chats, changes) =>
@@ -54,20 +57,40 @@ const changeSeveral = (chats, changes) =>
 
 /** What is said of a change, by what it changes. */
 function describeChange(changes, n) {
-  if (changes.folder !== undefined) {
-    return word(changes.folder ? "moved" : "moved_out", { n, folder: changes.folder });
+  if (changes.project !== undefined) {
+    const isNone = changes.project === "default";
+    return isNone
+      ? ngettext("It belongs to no project now.", "{n} chats belong to no project now.", { n })
+      : ngettext("Moved to the project “{project}”.", "{n} chats moved to the project “{project}”.", {
+        n,
+        project: changes.project,
+      });
   }
-  const name = changes.archived === undefined ? "pinned" : "archived";
-  return word(`${changes[name] ? "" : "un"}${name}_chats`, { n });
+  if (changes.folder !== undefined) {
+    return changes.folder
+      ? ngettext("Moved to “{folder}”.", "{n} chats moved to “{folder}”.", { n, folder: changes.folder })
+      : ngettext("It is in no folder now.", "{n} chats are in no folder now.", { n });
+  }
+  if (changes.archived) {
+    return ngettext("Archived: it is at the end of the list, and is still found.", "{n} chats archived.", {
+      n,
+    });
+  }
+  if (changes.archived === false) {
+    return ngettext("It is in the list again.", "{n} chats are in the list again.", { n });
+  }
+  return changes.pinned
+    ? ngettext("Pinned: it stays at the top.", "{n} chats pinned.", { n })
+    : ngettext("Unpinned.", "{n} chats unpinned.", { n });
 }
 
 /** Pins, archives or moves conversations, and offers to undo it. */
 export async function arrange(chats, changes) {
   const done = await attempt(() => changeSeveral(chats, changes));
   if (!done) return;
-  await list.reload();
+  await showChanged(chats.map((chat) => ({ ...chat, ...changes })));
   toast(describeChange(changes, chats.length), "info", {
-    label: word("undo"),
+    label: _("Undo"),
     act: () => undo(chats, changes),
   });
 }
@@ -79,26 +102,55 @@ async function undo(chats, changes) {
   await attempt(() =>
     Promise.all([...groups].map(([value, members]) => changeSeveral(members, { [name]: value })))
   );
+  await showChanged(chats);
+}
+
+/** Loads the list anew, and tells the page if the open conversation is among those that changed. */
+async function showChanged(chats) {
+  const open = chats.find((chat) => chat.id === state.conversation);
+  if (open) list.onRename(open);
   await list.reload();
 }
 
 /** Asks for a folder, one that is there or a new one, and moves conversations into it. */
 export async function moveChats(chats) {
-  const names = list.folders();
+  const value = chats.length === 1 ? chats[0].folder : "";
+  const folder = await askPlace(_("Move to a folder"), _("Folder; empty is none"), list.folders(), value);
+  if (folder !== null) await arrange(chats, { folder });
+}
+
+/** Asks for a project, and moves conversations there; an empty name stands for none. */
+export async function moveToProject(chats) {
+  const { projects } = await attempt(() => call("/api/chats/projects")) ?? { projects: [] };
+  const [{ project }] = chats, isNone = chats.length > 1 || project === "default";
+  const name = await askPlace(
+    _("Move to a project"),
+    _("Name of the project"),
+    projects.filter((entry) => entry !== "default"),
+    isNone ? "" : project,
+    _(
+      "Its forks move with it. What was remembered stays where it was learned; an empty name: no project.",
+    ),
+  );
+  if (name !== null) await arrange(chats, { project: name || "default" });
+}
+
+/** Asks for the name of a place, one that is there or a new one; null if nobody wants any. */
+async function askPlace(title, label, names, value, help = "") {
   const input = el("input", {
     type: "text",
     class: "wide",
     maxlength: "100",
-    list: "folder-names",
+    list: "place-names",
     autocomplete: "off",
     dir: "auto",
-    value: chats.length === 1 ? chats[0].folder : "",
+    value,
   });
   const choice = await showDialog(
-    word("move"),
+    title,
     [
-      el("label", {}, el("span", {}, word("folder_label")), input),
-      el("datalist", { id: "folder-names" }, names.map((name) => el("option", { value: name }))),
+      el("label", {}, el("span", {}, label), input),
+      el("datalist", { id: "place-names" }, names.map((name) => el("option", { value: name }))),
       names.length && el(
         "div",
         { class: "folder-choices" },
@@ -106,13 +158,14 @@ export async function moveChats(chats) {
           el("button", { type: "button", class: "quiet", onclick: () => (input.value = name) }, name)
         ),
       ),
+      help && el("p", { class: "small faint" }, help),
     ].filter(Boolean),
     [
-      { value: "", label: word("cancel") },
-      { value: "yes", label: word("move_here"), kind: "main" },
+      { value: "", label: _("Cancel") },
+      { value: "yes", label: _("Move"), kind: "main" },
     ],
   );
-  if (choice === "yes") await arrange(chats, { folder: input.value.trim() });
+  return choice === "yes" ? input.value.trim() : null;
 }
 
 export async function renameChat(chat) {
@@ -123,9 +176,9 @@ export async function renameChat(chat) {
     dir: "auto",
     class: "wide",
   });
-  const choice = await showDialog(word("rename"), el("label", {}, word("title_label"), input), [
-    { value: "", label: word("cancel") },
-    { value: "yes", label: word("save"), kind: "main" },
+  const choice = await showDialog(_("Rename"), el("label", {}, _("Title"), input), [
+    { value: "", label: _("Cancel") },
+    { value: "yes", label: _("Save"), kind: "main" },
   ]);
   if (choice !== "yes" || !input.value.trim()) return;
   const renamed = await attempt(() =>
@@ -138,8 +191,8 @@ export async function renameChat(chat) {
 
 /** What can be done with a folder. */
 export const actionsOfFolder = (name) => [
-  { label: word("rename"), act: () => renameFolder(name) },
-  { label: word("dissolve"), act: () => changeFolder(name, "") },
+  { label: _("Rename"), act: () => renameFolder(name) },
+  { label: _("Dissolve the folder"), act: () => changeFolder(name, "") },
 ];
 
 async function changeFolder(name, folder) {
@@ -152,9 +205,9 @@ async function changeFolder(name, folder) {
 async function renameFolder(name) {
   const input = el("input", { type: "text", value: name, maxlength: "100", dir: "auto", class: "wide" });
   const choice = await showDialog(
-    word("rename"),
-    el("label", {}, el("span", {}, word("folder_label")), input),
-    [{ value: "", label: word("cancel") }, { value: "yes", label: word("save"), kind: "main" }],
+    _("Rename"),
+    el("label", {}, el("span", {}, _("Folder; empty is none")), input),
+    [{ value: "", label: _("Cancel") }, { value: "yes", label: _("Save"), kind: "main" }],
   );
   const folder = input.value.trim();
   if (choice === "yes" && folder && folder !== name) await changeFolder(name, folder);
@@ -165,7 +218,7 @@ async function forkChat(chat) {
   if (!copy) return;
   list.update(copy, true);
   await list.open(copy.id);
-  toast(word("forked"));
+  toast(_("This is the fork; the original stays as it is."));
 }
 
 /** Saves several conversations: one file each as Markdown, all in one as JSON. */
@@ -175,24 +228,28 @@ export const exportSeveral = (chats, form) => attempt(() => exportChats(chats, f
 export async function deleteChats(chats) {
   const [chat] = chats, n = chats.length;
   const choice = await showDialog(
-    word(n === 1 ? "delete_chat" : "delete_chats", { n }),
+    n === 1 ? _("Delete this conversation?", { n }) : _("Delete {n} conversations?", { n }),
     el(
       "p",
       { dir: "auto" },
-      n === 1 ? word("delete_text", { title: chat.title || word("untitled") }) : word("delete_texts"),
+      n === 1
+        ? _("“{title}” and all its messages go for good. What was learned in it can stay.", {
+          title: chat.title || _("Untitled"),
+        })
+        : _("They and all their messages go for good. What was learned in them can stay."),
     ),
     [
-      { value: "", label: word("cancel") },
-      { value: "forget", label: word("delete_forget"), kind: "danger" },
-      { value: "keep", label: word("delete_keep"), kind: "danger" },
+      { value: "", label: _("Cancel") },
+      { value: "forget", label: _("Delete and forget"), kind: "danger" },
+      { value: "keep", label: _("Delete, keep memories"), kind: "danger" },
     ],
   );
   if (!choice) return false;
   const deletion = scheduleDeletion(chats, choice);
   list.show();
   for (const { id } of chats) list.onDelete(id);
-  toast(word(n === 1 ? "deleted" : "deleted_chats", { n }), "info", {
-    label: word("undo"),
+  toast(n === 1 ? _("Deleted.", { n }) : _("{n} conversations deleted.", { n }), "info", {
+    label: _("Undo"),
     act: deletion.undo,
     wait: UNDO,
   });

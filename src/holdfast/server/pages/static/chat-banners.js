@@ -1,5 +1,5 @@
 // Where summaries stand among the messages: what they saved, the originals, the words that the model reads instead.
-import { attempt, byId, el, formatNumber, toast, word } from "./core.js";
+import { _, attempt, byId, el, formatNumber, ngettext, toast } from "./core.js";
 import { call, chatPath } from "./chat-state.js";
 import { putHtml } from "./markdown.js";
 
@@ -35,20 +35,34 @@ export function showBanners(summaries, given) {
 
 function renderBanner(summary) {
   const saved = summary.tokens_before - summary.tokens_after;
-  const text = word(saved > 0 ? "summarised" : "summarised_earlier", {
-    before: formatNumber(summary.tokens_before),
-    after: formatNumber(summary.tokens_after),
-    share: formatNumber(Math.floor((100 * saved) / summary.tokens_before)),
-  });
+  const text = saved > 0
+    ? _("Context summarised: {before} → {after} tokens, {share} % saved", {
+      before: formatNumber(summary.tokens_before),
+      after: formatNumber(summary.tokens_after),
+      share: formatNumber(Math.floor((100 * saved) / summary.tokens_before)),
+    })
+    : _("Context summarised: {after} tokens stand for what left the window earlier", {
+      before: formatNumber(summary.tokens_before),
+      after: formatNumber(summary.tokens_after),
+      share: formatNumber(Math.floor((100 * saved) / summary.tokens_before)),
+    });
   return el(
     "aside",
     { class: "compaction", data: { covers: summary.covers }, "aria-label": text },
     el("p", {}, text),
+    summary.tokens_previous > 0 && el(
+      "p",
+      { class: "small faint" },
+      _("{n} of the {before} were the summary before this one.", {
+        n: formatNumber(summary.tokens_previous),
+        before: formatNumber(summary.tokens_before),
+      }),
+    ),
     el(
       "div",
       { class: "row" },
       el("button", { type: "button", class: "quiet originals", onclick: toggleOriginals }),
-      el("button", { type: "button", class: "quiet", onclick: () => undoSummary(summary) }, word("undo")),
+      el("button", { type: "button", class: "quiet", onclick: () => undoSummary(summary) }, _("Undo")),
     ),
     summary.html && renderSummary(summary.html),
   );
@@ -57,7 +71,7 @@ function renderBanner(summary) {
 function renderSummary(html) {
   const text = el("div", { class: "markdown", dir: "auto" });
   putHtml(text, html);
-  return el("details", { class: "fold" }, el("summary", {}, word("show_summary")), text);
+  return el("details", { class: "fold" }, el("summary", {}, _("What the model reads instead")), text);
 }
 
 function toggleOriginals() {
@@ -75,8 +89,8 @@ export function updateBanners() {
   for (const element of place.querySelectorAll(".compaction")) {
     const button = element.querySelector(".originals");
     button.textContent = isFolded
-      ? word("show_originals", { n: formatNumber(Number(element.dataset.covers)) })
-      : word("hide_originals");
+      ? _("Show originals ({n})", { n: formatNumber(Number(element.dataset.covers)) })
+      : _("Hide originals");
     button.setAttribute("aria-expanded", String(!isFolded));
   }
 }
@@ -86,7 +100,13 @@ async function undoSummary(summary) {
     call(chatPath("/undo"), { method: "POST", body: { decision: summary.decision } })
   );
   if (!undone) return;
-  toast(word("undone", { n: formatNumber(undone.back.length) }));
+  toast(
+    ngettext(
+      "Undone: 1 message goes out again, as far as there is room.",
+      "Undone: {n} messages go out again, as far as there is room.",
+      { n: formatNumber(undone.back.length) },
+    ),
+  );
   await page.refresh();
   scroll.focus({ preventScroll: true });
 }

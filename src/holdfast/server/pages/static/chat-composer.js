@@ -1,6 +1,6 @@
 // Where one writes: a field that grows, files by drop, paste and choice, names of files after an @.
 // What was written goes to `send`; what was not sent stays with its chat. What goes wrong is said here.
-import { api, byId, debounce, el, toast, word } from "./core.js";
+import { _, api, byId, debounce, el, toast } from "./core.js";
 import { readDraft, readFiles, removeOldFiles, saveDraft, saveFiles } from "./chat-drafts.js";
 import * as models from "./chat-models.js";
 
@@ -67,7 +67,18 @@ export function start(callbacks) {
     warnBlind();
   });
   startDictation();
-  models.startModels({ onFail: showFailure, onReply: () => trouble?.links && showTrouble(null) });
+  models.startModels({
+    onFail: (error) => {
+      allowSending(false);
+      showFailure(error);
+    },
+    onReply: () => {
+      const isEmpty = !models.listInstalled().length;
+      allowSending(!isEmpty);
+      if (isEmpty) showTrouble(noModel());
+      else if (trouble?.links) showTrouble(null);
+    },
+  });
 }
 
 // Handles a key in the list of names; returns whether it was for the list.
@@ -158,21 +169,32 @@ export const showNote = (text) => showTrouble(text ? { text, links: false } : nu
 export const showFailure = (error) =>
   showTrouble({ text: error.message, links: error.code === "upstream_key" || error.status >= 502 });
 
+/** The server has no model: what one needs is not its settings but a model. */
+const noModel = () => ({ text: _("There is no model to ask yet."), links: true, models: true });
+
+/** Without a model there is nobody to ask; the field stays, so that one can write meanwhile. */
+function allowSending(on) {
+  sendButton.disabled = !on;
+  sendButton.title = on ? _("Send") : _("There is no model to ask yet.");
+}
+
 function showTrouble(next) {
   trouble = next;
   noteLine.hidden = !trouble;
   noteLine.replaceChildren(
-    ...(trouble ? [el("span", {}, trouble.text), ...(trouble.links ? renderSteps() : [])] : []),
+    ...(trouble ? [el("span", {}, trouble.text), ...(trouble.links ? renderSteps(trouble) : [])] : []),
   );
   saveText();
 }
 
-function renderSteps() {
+function renderSteps({ models: needsModel = false }) {
   return [
     " ",
-    el("button", { type: "button", class: "quiet", onclick: () => models.loadModels() }, word("look_again")),
+    el("button", { type: "button", class: "quiet", onclick: () => models.loadModels() }, _("Look again")),
     " ",
-    el("a", { href: "/settings#servers" }, word("server_settings")),
+    needsModel
+      ? el("a", { href: "/settings/models" }, _("Get a model"))
+      : el("a", { href: "/settings#servers" }, _("Settings of the model servers")),
   ];
 }
 
@@ -191,9 +213,9 @@ function queueNext() {
   isQueued = true;
   noteLine.hidden = false;
   noteLine.replaceChildren(
-    el("span", {}, word("queued_next")),
+    el("span", {}, _("This is asked as soon as the answer is there.")),
     " ",
-    el("button", { type: "button", class: "quiet", onclick: cancelQueue }, word("cancel")),
+    el("button", { type: "button", class: "quiet", onclick: cancelQueue }, _("Cancel")),
   );
 }
 
@@ -218,7 +240,7 @@ async function submit() {
   if (!text.trim() && !uploads.length) return;
   if (busy) return queueNext();
   if (!models.currentModel()) {
-    if (!trouble) showTrouble({ text: word("choose_model"), links: true });
+    if (!trouble) showTrouble(noModel());
     models.loadModels();
     return;
   }
@@ -249,8 +271,8 @@ function paste(event) {
     take(files);
   } else if (text.length > longestText || text.split("\n", mostLines + 1).length > mostLines) {
     event.preventDefault();
-    take([new File([text], word("paste_name", { n: ++pasteCount }), { type: "text/plain" })]);
-    toast(word("pasted"));
+    take([new File([text], _("pasted-{n}.txt", { n: ++pasteCount }), { type: "text/plain" })]);
+    toast(_("A long text was attached as a file instead."));
   }
 }
 
@@ -267,7 +289,9 @@ async function takeFile(file) {
   const place = chat;
   const total = uploads.reduce((sum, upload) => sum + upload.size, file.size);
   if (total > largestMegabytes * megabyte) {
-    return showNote(word("too_large", { name: file.name, mb: largestMegabytes }));
+    return showNote(
+      _("{name} is too large: at most {mb} MB in all.", { name: file.name, mb: largestMegabytes }),
+    );
   }
   try {
     const { encode } = await import("./chat-files.js");
@@ -278,7 +302,7 @@ async function takeFile(file) {
     if (place === chat) setUploads([...uploads, upload]);
     if (upload.picture) await warnBlind();
   } catch (error) {
-    showNote(word("not_attached", { name: file.name, why: error.message }));
+    showNote(_("{name} was not attached: {why}", { name: file.name, why: error.message }));
   }
 }
 
@@ -296,7 +320,7 @@ function startDictation() {
 async function warnBlind() {
   const model = models.currentModel();
   if (uploads.some((upload) => upload.picture) && (await models.canSee(model)) === false) {
-    showNote(word("cannot_see", { model }));
+    showNote(_("{model} cannot see pictures. Choose a model that can, or leave them out.", { model }));
   }
 }
 

@@ -1,5 +1,5 @@
 // What stands under an answer: how long it took, how full the window was, how much was recalled for it.
-import { el, formatNumber, word } from "./core.js";
+import { _, el, formatNumber, pgettext } from "./core.js";
 import { formatShare, renderRing } from "./ring.js";
 
 const decimals = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 1 });
@@ -21,17 +21,18 @@ export function renderAbout(facts) {
   const { seconds, window, prompt_tokens: read } = facts.numbers ?? {};
   const parts = [
     facts.model,
-    seconds !== null && seconds !== undefined && word("seconds", { n: decimals.format(seconds) }),
+    seconds !== null && seconds !== undefined && _("{n} s", { n: decimals.format(seconds) }),
     read && window && renderShare(read, window),
     countRecalled(facts),
-    ["cut", "length"].includes(facts.finish) && word(facts.finish),
+    facts.finish === "cut" && _("stopped early"),
+    facts.finish === "length" && _("the limit of the answer was reached"),
   ].filter(Boolean);
   if (!parts.length) return null;
   const line = parts.flatMap((part, at) => (at ? [el("span", { class: "dot" }, " · "), part] : [part]));
   const fold = el(
     "details",
     { class: "about" },
-    el("summary", { class: "facts", title: word("about_answer") }, line),
+    el("summary", { class: "facts", title: _("About this answer") }, line),
   );
   fold.addEventListener("toggle", async () => {
     const { renderAll } = await import("./chat-about.js");
@@ -43,15 +44,22 @@ export function renderAbout(facts) {
 /** A small ring and the share in per cent. */
 function renderShare(used, window) {
   const share = formatShare(used / window);
-  const text = word("window_share", { share, used: formatNumber(used), window: formatNumber(window) });
+  const text = _("{share} of the window was used: {used} of {window} tokens", {
+    share,
+    used: formatNumber(used),
+    window: formatNumber(window),
+  });
   return el("span", { class: "share", title: text }, renderRing(used / window, text), share);
 }
 
 function countRecalled({ memories = 0, quotes = 0, findings = [] }) {
   return [
-    memories && (memories === 1 ? word("memory_used") : word("memories_used", { n: memories })),
-    quotes && (quotes === 1 ? word("quote_used") : word("quotes_used", { n: quotes })),
-    findings.length > 0 && word("sources"),
+    memories &&
+    (memories === 1
+      ? pgettext("under an answer", "1 memory")
+      : pgettext("under an answer", "{n} memories", { n: memories })),
+    quotes && (quotes === 1 ? _("1 quote") : _("{n} quotes", { n: quotes })),
+    findings.length > 0 && _("Sources"),
   ].filter(Boolean).join(" · ");
 }
 
@@ -60,7 +68,7 @@ export function renderNotices(report) {
   const texts = (report.notices ?? []).map((notice) => notice.text);
   const language = document.documentElement.lang === "de" ? 1 : 0;
   for (const file of report.files ?? []) {
-    texts.push(word("file_trouble", { name: file.name, why: file.trouble[language] ?? file.trouble[0] }));
+    texts.push(_("{name}: {why}", { name: file.name, why: file.trouble[language] ?? file.trouble[0] }));
   }
   return texts.length
     ? el("ul", { class: "notices" }, texts.map((text) => el("li", { dir: "auto" }, text)))

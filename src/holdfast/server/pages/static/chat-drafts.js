@@ -9,7 +9,7 @@ const tab = readStored("tab", true) || Math.random().toString(36).slice(2);
 store("tab", tab, true);
 
 /**
- * @typedef {{ text: string, links: boolean }} Trouble
+ * @typedef {{ text: string, links: boolean, models?: boolean }} Trouble
  * @typedef {{ text: string, trouble: Trouble | null }} Draft
  */
 

@@ -1,5 +1,5 @@
 // A field in the place of a message, to put it into other words.
-import { el, word } from "./core.js";
+import { _, el } from "./core.js";
 
 /**
  * Opens a field to rewrite a message; returns the new text and whether it shall only be saved, or null if it was
@@ -13,7 +13,7 @@ export function openEditor(entry, element) {
     const field = el("textarea", {
       rows: isQuestion ? "3" : "12",
       dir: "auto",
-      "aria-label": word(isQuestion ? "edit_label" : "edit_answer_label"),
+      "aria-label": isQuestion ? _("Your question in other words") : _("The answer in your words"),
       value: entry.text ?? entry.content,
     });
     const closeEditor = (only) => {
@@ -37,14 +37,18 @@ export function openEditor(entry, element) {
       el(
         "div",
         { class: "buttons" },
-        el("button", { type: "button", onclick: () => closeEditor(null) }, word("cancel")),
+        el("button", { type: "button", onclick: () => closeEditor(null) }, _("Cancel")),
         isQuestion &&
           el(
             "button",
-            { type: "button", title: word("save_only_why"), onclick: () => closeEditor(true) },
-            word("save_only"),
+            {
+              type: "button",
+              title: _("Changes the question and asks nothing; the answers stay"),
+              onclick: () => closeEditor(true),
+            },
+            _("Save only"),
           ),
-        el("button", { class: "main" }, word(isQuestion ? "ask_again" : "save")),
+        el("button", { class: "main" }, isQuestion ? _("Ask anew") : _("Save")),
       ),
     );
     field.addEventListener("keydown", (event) => {

@@ -1,5 +1,5 @@
 // A conversation as a file: Markdown to read, JSON to work with.
-import { el, formatMoment, word } from "./core.js";
+import { _, el, formatMoment } from "./core.js";
 import { call, projectQuery } from "./chat-state.js";
 
 function saveFile(name, type, text) {
@@ -12,14 +12,14 @@ function saveFile(name, type, text) {
 const nameFile = (title) => title.replace(/[^\p{L}\p{N} _-]+/gu, "").trim().slice(0, 80) || "chat";
 
 function renderMarkdown({ chat, messages }) {
-  const parts = [`# ${chat.title || word("untitled")}`];
+  const parts = [`# ${chat.title || _("Untitled")}`];
   for (const entry of messages) {
     if (entry.type === "compaction" || entry.role === "system" || !entry.content) continue;
     const who = entry.role === "user"
-      ? word("you")
+      ? _("You")
       : entry.role === "tool"
-      ? word("tool_result", { name: entry.tool_name ?? word("unnamed_tool") })
-      : word("answer_of", { model: entry.model ?? "" });
+      ? _("Result: {name}", { name: entry.tool_name ?? _("tool") })
+      : _("Answer of {model}", { model: entry.model ?? "" });
     const when = entry.created_at ? ` · ${formatMoment(entry.created_at)}` : "";
     // The mark is not shown where Markdown is; by it the file can be imported.
     const mark = ["holdfast", entry.role, entry.created_at ?? "0", entry.model].filter(Boolean).join(" ");
@@ -45,7 +45,7 @@ export async function exportChats(chats, form) {
   if (chats.length === 1) return exportChat(chats[0], form);
   const replies = [];
   for (const chat of chats) replies.push(await readChat(chat));
-  if (form === "json") return saveJson(word("export_name"), { chats: replies });
+  if (form === "json") return saveJson(_("chats"), { chats: replies });
   for (const reply of replies) {
     saveFile(`${nameFile(reply.chat.title)}.md`, "text/markdown", renderMarkdown(reply));
   }

@@ -1,5 +1,5 @@
 // Attached files: read, shown beside the field, and opened by a click, as text or picture, in a dialog.
-import { attempt, el, formatNumber, showDialog, word } from "./core.js";
+import { _, attempt, el, formatNumber, showDialog } from "./core.js";
 
 // Characters of a text that are shown; a browser is slow with more.
 const longest = 300_000;
@@ -22,7 +22,7 @@ export function openUpload(upload) {
   });
 }
 
-const show = (name, body) => showDialog(name, body, [{ value: "", label: word("close") }]);
+const show = (name, body) => showDialog(name, body, [{ value: "", label: _("Close") }]);
 
 const pictures = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"];
 
@@ -69,7 +69,7 @@ export function renderChip(upload, remove) {
     el("button", {
       type: "button",
       class: "quiet",
-      "aria-label": word("remove", { name: upload.name }),
+      "aria-label": _("Remove {name}", { name: upload.name }),
       onclick: remove,
     }, "✕"),
   );

@@ -13,7 +13,8 @@ export function toggleSide(on) {
   document.body.classList.toggle("drawn", on);
   byId("veil").hidden = !on;
   opener.setAttribute("aria-expanded", String(on));
-  if (on) byId("find").focus();
+  // On a touch screen the field would bring up the keyboard, over the list.
+  if (on) byId(matchMedia("(hover: none)").matches ? "side-close" : "find").focus();
 }
 
 /** Marks which kind of conversations is shown, and stores the choice. */

@@ -1,5 +1,6 @@
 // The side bar: conversations pinned, in folders, by day and archived, and searching in them.
 import {
+  _,
   attempt,
   byId,
   createIcon,
@@ -8,8 +9,9 @@ import {
   el,
   formatNumber,
   groupBy,
+  ngettext,
+  pgettext,
   toast,
-  word,
 } from "./core.js";
 import { call, projectQuery, readStored, state, store } from "./chat-state.js";
 
@@ -83,6 +85,8 @@ export function start(callbacks) {
   projectChooser.addEventListener("change", () => chooseProject(projectChooser.value));
   byId("list-menu").addEventListener("click", (event) => showMenu(event.currentTarget, listActions()));
   byId("import").addEventListener("change", (event) => attempt(() => importChosen(event.target)));
+  // As they were last time, so that the list does not move when it comes.
+  showProjects(readStored("projects").split("\t").filter(Boolean));
   return load();
 }
 
@@ -91,11 +95,11 @@ const showLibrary = async () => (await import("./chat-prompts.js")).showLibrary(
 /** What can be done with the list as a whole, for its menu and for the palette. */
 export const listActions = () =>
   [
-    { label: word("select"), icon: "list-checks", act: () => attempt(selectSeveral) },
-    { label: word("prompts"), icon: "square-pen", act: () => attempt(showLibrary) },
+    { label: _("Select several"), icon: "list-checks", act: () => attempt(selectSeveral) },
+    { label: _("Prompt library"), icon: "square-pen", act: () => attempt(showLibrary) },
     state.kind === "private" &&
-    { label: word("new_project"), icon: "folder", act: () => attempt(askProject) },
-    { label: word("import"), icon: "upload", act: () => byId("import").click() },
+    { label: _("New project …"), icon: "folder", act: () => attempt(askProject) },
+    { label: _("Import saved chats …"), icon: "upload", act: () => byId("import").click() },
   ].filter(Boolean);
 
 /** Lists the conversations of a project; new ones begin in it. */
@@ -116,8 +120,8 @@ function showProjects(names) {
   const all = [...new Set(["default", ...names, state.project].filter(Boolean))];
   projectChooser.hidden = state.kind === "group" || all.length < 2;
   projectChooser.replaceChildren(
-    el("option", { value: "" }, word("all_projects")),
-    ...all.map((name) => el("option", { value: name }, name === "default" ? word("no_project") : name)),
+    el("option", { value: "" }, _("All projects")),
+    ...all.map((name) => el("option", { value: name }, name === "default" ? _("Without a project") : name)),
   );
   projectChooser.value = state.project;
 }
@@ -127,7 +131,13 @@ async function importChosen(input) {
   const report = await importFiles([...input.files]);
   input.value = "";
   const { new: added, grown, known } = report.conversations;
-  toast(word("imported", { n: added + grown, known }));
+  toast(
+    ngettext(
+      "1 chat imported; {known} were there already.",
+      "{n} chats imported; {known} were there already.",
+      { n: added + grown, known },
+    ),
+  );
   for (const line of report.unreadable) toast(line, "error");
   await load();
 }
@@ -154,6 +164,7 @@ export async function load() {
   if (!reply || count !== loads) return;
   const [recent, pins, shelves, { projects }] = reply;
   showProjects(projects);
+  store("projects", projects.join("\t"));
   ({ chats, next } = recent);
   pinned = pins.chats;
   ({ folders, archived: hasArchive } = shelves);
@@ -222,15 +233,15 @@ function showList() {
   shown.clear();
   const top = place.scrollTop, focused = /** @type {HTMLElement} */ (document.activeElement);
   const days = groupBy(chats, (chat) => describeAge(chat.updated_at));
-  const sections = [[word("pinned_section"), pinned], ...days];
+  const sections = [[pgettext("heading of a list", "Pinned"), pinned], ...days];
   const parts = sections.map(([title, members], at) =>
     renderSection(title, renderRows(members), `day-${at}`)
   );
   parts.splice(1, 0, ...folders.map(renderFolder));
   const list = parts.filter(Boolean);
-  if (next) list.push(el("button", { type: "button", class: "quiet", onclick: loadMore }, word("more")));
+  if (next) list.push(el("button", { type: "button", class: "quiet", onclick: loadMore }, _("Load more")));
   if (hasArchive) list.push(renderFolder({ name: archive, chats: null }));
-  place.replaceChildren(...(list.length ? list : [el("p", { class: "empty" }, word("no_chats"))]));
+  place.replaceChildren(...(list.length ? list : [el("p", { class: "empty" }, _("No conversations yet."))]));
   place.scrollTop = top;
   if (place.contains(focused)) focused.focus({ preventScroll: true });
   markCurrent();
@@ -247,14 +258,14 @@ function renderSection(title, entries, id) {
 }
 
 function renderFolder({ name, chats: count }) {
-  const isArchive = name === archive, label = isArchive ? word("archived_section") : name;
+  const isArchive = name === archive, label = isArchive ? pgettext("heading of a list", "Archive") : name;
   const members = contents.get(name);
   const menu = !isArchive && el("button", {
     type: "button",
     class: "quiet more",
     "aria-haspopup": "menu",
     "aria-expanded": "false",
-    "aria-label": word("more_of", { title: label }),
+    "aria-label": _("More: {title}", { title: label }),
     onclick: (event) => showMenu(event.currentTarget, folderActions(name)),
   }, "⋯");
   const fold = el(
@@ -287,7 +298,7 @@ async function toggleFolder(name, isOpen) {
 const folderActions = async (name) => (await loadActions()).actionsOfFolder(name);
 
 function renderRow(chat) {
-  const name = chat.title || word("untitled"), row = rows.get(chat.id), isAgain = shown.has(chat.id);
+  const name = chat.title || _("Untitled"), row = rows.get(chat.id), isAgain = shown.has(chat.id);
   shown.add(chat.id);
   if (row) row.chat = chat;
   const isSame = row?.name === name && row.isSelecting === isSelecting() && !isSelecting();
@@ -302,7 +313,7 @@ function createRow(chat, name) {
     class: "quiet more",
     "aria-haspopup": "menu",
     "aria-expanded": "false",
-    "aria-label": word("more_of", { title: name }),
+    "aria-label": _("More: {title}", { title: name }),
     onclick: () => showMenu(button, actionsOf(entry.chat)),
   }, "⋯");
   entry.item = el(

@@ -1,6 +1,6 @@
 // An answer while it is written: followed, taken up again when the connection is lost, and shown as it grows.
 // `hooks` tell the rest of the page what it has to know.
-import { byId, el, showBanner, word } from "./core.js";
+import { _, byId, el, pgettext, showBanner } from "./core.js";
 import { renderToolCall } from "./chat-message.js";
 import { announce, stream } from "./chat-state.js";
 import { renderNotices } from "./chat-details.js";
@@ -40,22 +40,22 @@ export class Live {
       this.below,
       this.versions,
     );
-    this.say("asking");
+    this.say(_("Sending …"));
     this.timer = setInterval(() => this.tick(), 1000);
   }
 
-  say(name, values = {}, extra = "") {
-    this.state = { name, values, extra };
+  say(text, extra = "") {
+    this.state = { text, extra };
     this.tick();
   }
 
   tick() {
     const seconds = Math.round((performance.now() - this.startedAt) / 1000);
-    const { name, values, extra } = this.state;
+    const { text, extra } = this.state;
     const parts = [
-      word(name, values),
+      text,
       extra,
-      seconds ? word("seconds", { n: decimals.format(seconds) }) : "",
+      seconds ? _("{n} s", { n: decimals.format(seconds) }) : "",
     ];
     this.status.textContent = parts.filter(Boolean).join(" · ");
     if (seconds >= longWait && !this.hasBell) {
@@ -83,32 +83,32 @@ export class Live {
     else if (kind === "tool") this.above.parentElement.append(renderToolCall(data));
     else if (kind === "pace" && data.seconds > 0.5) {
       this.say(
-        this.body.childElementCount ? "writing" : "is_thinking",
-        {},
-        word("pace", { n: `≈ ${decimals.format(data.pieces / data.seconds)}` }),
+        this.body.childElementCount ? _("Writing") : pgettext("state of an answer", "Thinking"),
+        _("{n} tokens/s", { n: `≈ ${decimals.format(data.pieces / data.seconds)}` }),
       );
     } else if (kind === "report") this.showReport(data);
   }
 
   showState(data) {
-    if (data.status === "queued") this.say("queued", { n: data.position });
-    else if (data.status === "summarising") this.say("compacting", { n: data.percent });
-    else this.say("running");
+    if (data.status === "queued") this.say(_("Waiting: {n} in line", { n: data.position }));
+    else if (data.status === "summarising") {
+      this.say(_("Summarising what is older: {n} %", { n: data.percent }));
+    } else this.say(_("The model is reading"));
   }
 
   addThinking(text) {
     if (!this.thinking) {
       this.thinking = renderThinking("");
       this.above.append(this.thinking);
-      this.say("is_thinking");
+      this.say(pgettext("state of an answer", "Thinking"));
     }
     this.thinking.lastElementChild.append(text);
   }
 
   putBlock({ block, html }) {
     if (!this.body.childElementCount) {
-      announce(word("began"));
-      this.say("writing");
+      announce(_("The model is answering."));
+      this.say(_("Writing"));
     }
     while (this.blocks.length <= block) {
       const element = el("div", { class: "block" });
@@ -121,7 +121,7 @@ export class Live {
   /** Shows that earlier answers are kept beside this one. */
   showVersions(count) {
     if (count < 2) return;
-    const label = word("version", { n: count, of: count });
+    const label = _("Version {n} of {of}", { n: count, of: count });
     this.versions.replaceChildren(
       el("span", { class: "versions", role: "group", "aria-label": label }, `${count}/${count}`),
     );
@@ -136,8 +136,10 @@ export class Live {
 
 /** Restores the status line, and removes the banner if it is the one about the lost connection. */
 function restoreState(live, before) {
-  live.say(before.name, before.values, before.extra);
-  if (byId("banner").textContent === word("connection_lost")) showBanner("");
+  live.say(before.text, before.extra);
+  if (
+    byId("banner").textContent === _("The connection was lost in the middle of the answer. Trying again …")
+  ) showBanner("");
 }
 
 /**
@@ -168,11 +170,11 @@ export async function followTurn(live, first, hooks) {
         throw error;
       }
     }
-    if (!live.job) throw new Error(word("offline"));
+    if (!live.job) throw new Error(_("The server does not answer. Trying again …"));
     stateBefore ??= live.state;
     if (tries) {
-      showBanner(word("connection_lost"));
-      live.say("lost");
+      showBanner(_("The connection was lost in the middle of the answer. Trying again …"));
+      live.say(_("Connection lost"));
     }
     await new Promise((resolve) => setTimeout(resolve, pauses[Math.min(tries++, pauses.length - 1)]));
     source = () => stream(`/api/chats/turns/${live.job}?after=${live.lastEvent}`, { signal: hooks.signal });

@@ -1,5 +1,5 @@
 // What was remembered of a question: one quiet line under its answer, which opens, is corrected, forgotten and undone.
-import { attempt, byId, el, formatNumber, showDialog, word } from "./core.js";
+import { _, attempt, byId, el, formatNumber, showDialog } from "./core.js";
 import { call } from "./chat-state.js";
 
 // Longest text of a memory in the line, in characters.
@@ -69,18 +69,21 @@ function dropItem(item) {
   else fold.remove();
 }
 
-const nameState = (
-  item,
-) => (!item.isGone ? "kept" : item.goneBy === "archive" ? "kept_archived" : "kept_gone");
+function describeState(item, text) {
+  if (!item.isGone) return _("Remembered: {text}", { text });
+  return item.goneBy === "archive"
+    ? _("Moved to the archive: {text}", { text })
+    : _("Not remembered any more: {text}", { text });
+}
 
 function updateTitle(fold) {
   const items = [...fold.querySelectorAll("li")];
   const first = items.find((item) => !item.isGone) ?? items[0];
   const text = first.text.length > SHOWN ? `${first.text.slice(0, SHOWN)} …` : first.text;
-  const rest = items.length > 1 ? ` ${word("kept_more", { n: formatNumber(items.length - 1) })}` : "";
+  const rest = items.length > 1 ? ` ${_("and {n} more", { n: formatNumber(items.length - 1) })}` : "";
   fold.querySelector("summary").replaceChildren(
-    el("span", { dir: "auto" }, word(nameState(first), { text }) + rest),
-    ...(first.isGone ? [] : [" · ", el("span", { class: "wrong" }, word("wrong"))]),
+    el("span", { dir: "auto" }, describeState(first, text) + rest),
+    ...(first.isGone ? [] : [" · ", el("span", { class: "wrong" }, _("wrong?"))]),
   );
 }
 
@@ -100,14 +103,14 @@ function addMemory(fold, { id, text }) {
   };
   const showUsual = (extra = []) =>
     deeds.replaceChildren(
-      createButton(word("correct"), correct),
-      createButton(word("forget"), forget),
+      createButton(_("Correct"), correct),
+      createButton(_("Forget"), forget),
       ...extra,
     );
   const markChanged = (gone, undo, { focus = true, goneBy = "" } = {}) => {
     Object.assign(item, { isGone: gone, isOwn: true, goneBy });
     textSpan.classList.toggle("gone", gone);
-    const undoButton = createButton(word("undo"), async () => {
+    const undoButton = createButton(_("Undo"), async () => {
       if (!(await attempt(async () => (await undo(), true)))) return;
       Object.assign(item, { isGone: false });
       textSpan.classList.remove("gone");
@@ -127,15 +130,15 @@ function addMemory(fold, { id, text }) {
   item.markArchived = () => {
     const restore = () => call(`/api/memory/${id}/restore`, { method: "POST" });
     markChanged(true, restore, { focus: false, goneBy: "archive" });
-    deeds.append(el("a", { href: "/settings/memory" }, word("to_archive")));
+    deeds.append(el("a", { href: "/settings/memory" }, _("Open the archive")));
   };
   // Somebody took it back in what they wrote.
   item.markGone = (memory) => markChanged(true, bringBack(memory), { focus: false });
   async function correct() {
     const field = el("textarea", { rows: "3", dir: "auto", class: "wide", value: item.text });
-    const choice = await showDialog(word("correct"), el("label", {}, word("memory_text"), field), [
-      { value: "", label: word("cancel") },
-      { value: "yes", label: word("save"), kind: "main" },
+    const choice = await showDialog(_("Correct"), el("label", {}, _("What is remembered"), field), [
+      { value: "", label: _("Cancel") },
+      { value: "yes", label: _("Save"), kind: "main" },
     ]);
     const formerText = item.text;
     if (choice !== "yes" || !field.value.trim() || field.value === formerText) return;
@@ -165,9 +168,11 @@ function addMemory(fold, { id, text }) {
     const former = past?.replaced.filter((memory) => memory.superseded_by === id) ?? [];
     if (!former.length) return;
     formerSpan.replaceChildren(
-      ...former.map((memory) => el("span", { dir: "auto" }, ` ${word("instead_of", { text: memory.text })}`)),
+      ...former.map((memory) =>
+        el("span", { dir: "auto" }, ` ${_("(instead of: {text})", { text: memory.text })}`)
+      ),
     );
-    if (!item.isOwn) showUsual([createButton(word("take_back"), takeBack)]);
+    if (!item.isOwn) showUsual([createButton(_("Take back, the old one holds"), takeBack)]);
   };
   /** Asks whether the memory replaces an older one. */
   function choose(older) {
@@ -178,16 +183,18 @@ function addMemory(fold, { id, text }) {
       ) return;
       formerSpan.replaceChildren(
         action === "replace"
-          ? el("span", { dir: "auto" }, ` ${word("instead_of", { text: older.text })}`)
+          ? el("span", { dir: "auto" }, ` ${_("(instead of: {text})", { text: older.text })}`)
           : "",
       );
-      showUsual(action === "replace" ? [createButton(word("take_back"), takeBack)] : []);
+      showUsual(action === "replace" ? [createButton(_("Take back, the old one holds"), takeBack)] : []);
       deeds.querySelector("button").focus();
     };
-    formerSpan.replaceChildren(el("span", { dir: "auto" }, ` ${word("or", { text: older.text })}`));
+    formerSpan.replaceChildren(
+      el("span", { dir: "auto" }, ` ${_("Or does this still hold: {text}", { text: older.text })}`),
+    );
     showUsual([
-      createButton(word("replace"), decide("replace")),
-      createButton(word("keep_both"), decide("keep-both")),
+      createButton(_("Replace it"), decide("replace")),
+      createButton(_("Keep both"), decide("keep-both")),
     ]);
   }
   showUsual();

@@ -1,13 +1,14 @@
 // One message as an element: what was said, thinking and tools folded, pictures and files, what can be done.
 // What its buttons do is passed in as `acts`.
 import {
+  _,
   createCopyButton,
   createIconButton,
   el,
   formatMoment,
   formatNumber,
   formatTime,
-  word,
+  ngettext,
 } from "./core.js";
 import { call, chatPath, state } from "./chat-state.js";
 import { renderAbout } from "./chat-details.js";
@@ -19,12 +20,12 @@ export function renderMessage(entry, acts) {
     return renderShell(
       entry,
       "tool",
-      word("tool_result", { name: entry.tool_name ?? word("unnamed_tool") }),
+      _("Result: {name}", { name: entry.tool_name ?? _("tool") }),
       renderToolResult(entry),
     );
   }
   const isQuestion = entry.role !== "assistant";
-  const label = isQuestion ? word("you") : word("answer_of", { model: entry.model ?? "" });
+  const label = isQuestion ? _("You") : _("Answer of {model}", { model: entry.model ?? "" });
   const parts = isQuestion ? [...renderQuestion(entry)] : [...renderAnswer(entry)];
   const element = renderShell(entry, isQuestion ? "user" : "assistant", label, parts);
   if (entry.id) element.append(renderFoot(entry, element, acts, isQuestion));
@@ -55,7 +56,10 @@ function* renderQuestion(entry) {
 
 /** A file: once it is stored, a click opens what the model was given of it. */
 function renderFile(entry, file, at) {
-  const label = word("file_size", { name: file.name, n: formatNumber(file.characters) });
+  const label = ngettext("{name} · 1 character", "{name} · {n} characters", {
+    name: file.name,
+    n: formatNumber(file.characters),
+  });
   if (!entry.id) return el("span", { dir: "auto" }, label);
   const load = async () => (await call(chatPath(`/messages/${entry.id}/files/${at}`), { raw: true })).text();
   const open = async () => (await import("./chat-files.js")).openText(file.name, load);
@@ -73,7 +77,7 @@ function renderPictures(entry) {
     "div",
     { class: "pictures" },
     addresses.map((address, at) => {
-      const image = el("img", { alt: word("picture", { n: at + 1 }), loading: "lazy" });
+      const image = el("img", { alt: _("Picture {n}", { n: at + 1 }), loading: "lazy" });
       const link = el("a", { target: "_blank", rel: "noopener" }, image);
       const showFrom = (from) => ([image.src, link.href] = [from, from]);
       // A picture is asked for by its address alone, which does not say that it is a group's.
@@ -100,7 +104,7 @@ export function renderToolCall(call) {
   return el(
     "details",
     { class: "fold" },
-    el("summary", {}, word("tool_call", { name: call.name })),
+    el("summary", {}, _("Tool: {name}", { name: call.name })),
     el("pre", { dir: "auto" }, formatJson(call.arguments)),
   );
 }
@@ -109,7 +113,7 @@ function renderToolResult(entry) {
   return el(
     "details",
     { class: "fold" },
-    el("summary", {}, word("tool_result", { name: entry.tool_name ?? word("unnamed_tool") })),
+    el("summary", {}, _("Result: {name}", { name: entry.tool_name ?? _("tool") })),
     el("pre", { dir: "auto" }, entry.content),
   );
 }
@@ -122,10 +126,22 @@ function formatJson(text) {
   }
 }
 
-/** What was remembered of a question; most have nothing, so what shows it is loaded with the first. */
+// What shows what was remembered. Of most questions it is nothing, so it is loaded with the first.
+let keeper = null;
+
+/** Loads what these messages need to be shown whole: loaded later, it would move what one reads. */
+export async function prepareMessages(entries) {
+  if (entries.some((entry) => entry.kept?.length)) {
+    keeper ??= await import("./chat-memories.js").catch(() => null);
+  }
+}
+
+/** What was remembered of a question. */
 function renderKept(memories) {
   const place = el("span", { hidden: true });
-  import("./chat-memories.js").then(({ fillPlace }) => fillPlace(place, memories), () => {});
+  // Once the message is on the page.
+  const prepared = keeper ? Promise.resolve() : prepareMessages([{ kept: memories }]);
+  prepared.then(() => keeper?.fillPlace(place, memories));
   return place;
 }
 
@@ -142,14 +158,14 @@ export function renderFoot(entry, element, acts, isQuestion) {
 
 /** The button by which a question is put into other words; a shortcut presses it, too. */
 function createEditButton(work) {
-  const button = createIconButton("pencil", word("edit"), work);
+  const button = createIconButton("pencil", _("Edit"), work);
   button.classList.add("edit");
   return button;
 }
 
 /** The button that opens the menu of a message. */
 function createMoreButton(open) {
-  const button = createIconButton("ellipsis", word("more_actions"), () => open(button));
+  const button = createIconButton("ellipsis", _("More actions"), () => open(button));
   button.setAttribute("aria-haspopup", "menu");
   return button;
 }
@@ -167,16 +183,22 @@ export function renderActions(entry, element, acts, isQuestion) {
       el(
         "button",
         { type: "button", class: "continue", onclick: () => acts.extend(entry) },
-        word("continue"),
+        _("Continue"),
       ),
     renderVersions(entry, acts),
     createCopyButton(getText, { bare: true }),
     isQuestion
       ? createEditButton(() => acts.edit(entry, element))
-      : createIconButton("refresh-cw", word("regenerate"), () => acts.regenerate(entry)),
-    !isQuestion && createIconButton("git-fork", word("fork"), () => acts.fork(entry), word("fork_here")),
+      : createIconButton("refresh-cw", _("Regenerate"), () => acts.regenerate(entry)),
+    !isQuestion &&
+      createIconButton(
+        "git-fork",
+        _("Fork"),
+        () => acts.fork(entry),
+        _("Go on from here in a conversation of its own"),
+      ),
     createMoreButton((button) => acts.more(entry, element, button)),
-    entry.pinned && el("span", { class: "tag" }, word("pinned")),
+    entry.pinned && el("span", { class: "tag" }, _("pinned")),
     entry.created_at &&
       el(
         "time",
@@ -203,9 +225,9 @@ function renderVersions(entry, acts) {
     }, sign);
   return el(
     "span",
-    { class: "versions", role: "group", "aria-label": word("version", { n: at + 1, of }) },
-    renderStep(word("earlier"), "‹", at - 1),
+    { class: "versions", role: "group", "aria-label": _("Version {n} of {of}", { n: at + 1, of }) },
+    renderStep(_("Earlier version"), "‹", at - 1),
     el("span", { "aria-hidden": "true" }, `${at + 1}/${of}`),
-    renderStep(word("later"), "›", at + 1),
+    renderStep(_("Later version"), "›", at + 1),
   );
 }

@@ -1,7 +1,7 @@
 // The messages of the open conversation: the end first, others when one scrolls there, banners in their place.
 // However long it is, a few hundred are on the page at most. What one of them looks like is in chat-message.js.
-import { attempt, byId, el, word } from "./core.js";
-import { renderMessage } from "./chat-message.js";
+import { _, attempt, byId, el } from "./core.js";
+import { prepareMessages, renderMessage } from "./chat-message.js";
 import { call, chatPath, state } from "./chat-state.js";
 import { setWindow } from "./gauge.js";
 
@@ -16,7 +16,7 @@ const near = 80, soon = 400;
 const older = el(
   "button",
   { type: "button", class: "quiet older", hidden: true, onclick: () => loadOlder() },
-  word("older_messages"),
+  _("Load older messages"),
 );
 // The messages beyond which there are others, in both directions; null where there are none.
 let next = null, newer = null;
@@ -59,6 +59,7 @@ export function clearMessages() {
 export async function loadMessages() {
   const reply = await call(chatPath(`/messages?limit=${portion}&html=true`));
   if (reply.banners.length) banners ??= await import("./chat-banners.js");
+  await prepareMessages(reply.messages);
   clearMessages();
   isFollowing = true;
   state.chat = reply.chat;

@@ -1,5 +1,5 @@
 // The models one can ask: their list beside the field, and the card that says which server was found.
-import { api, attempt, byId, el, word } from "./core.js";
+import { _, api, attempt, byId, el, ngettext } from "./core.js";
 import { readStored, store } from "./chat-state.js";
 
 const chooser = byId("model");
@@ -14,7 +14,7 @@ const lookAgain = 5000;
 const serverNames = { ollama: "Ollama", openai: "OpenAI API", llamacpp: "llama.cpp", lmstudio: "LM Studio" };
 
 // `wanted` is the model of the chat; `isFirstRun` until somebody has chosen or asked something.
-let installed = [], hooks = {}, ready = null, timer = 0, wanted = "";
+let installed = [], hooks = {}, ready = null, timer = 0, wanted = "", hasServer = false;
 let isFirstRun = "firstRun" in card.dataset;
 
 /** `onFail(error)` hears that there is no list, `onReply()` that there is one. */
@@ -47,9 +47,11 @@ export function loadModels() {
 async function listModels() {
   try {
     installed = (await api("/api/models/installed")).models;
+    hasServer = true;
     hooks.onReply();
   } catch (error) {
     installed = [];
+    hasServer = false;
     hooks.onFail(error);
   }
   if (!installed.length) timer = setTimeout(loadModels, lookAgain);
@@ -58,7 +60,7 @@ async function listModels() {
       ? installed.map((entry) =>
         el("option", { value: entry.name, data: { window: entry.num_ctx ?? "" } }, describeModel(entry))
       )
-      : [el("option", { value: "" }, word("no_models"))];
+      : [el("option", { value: "" }, _("No models"))];
   for (const select of [chooser, first]) select.replaceChildren(...renderOptions());
   selectModel();
   second.hidden = installed.length < 2;
@@ -101,12 +103,20 @@ function selectModel() {
 /** The card is there until the first question, and whenever no model server answers. */
 function showCard() {
   const isDemonstration = installed.length === 1 && installed[0].name.split(":")[0] === "embedded";
-  const state = !installed.length ? "none" : isDemonstration ? "demonstration" : "found";
+  const isMissing = !installed.length;
+  const state = isMissing ? (hasServer ? "empty" : "none") : isDemonstration ? "demonstration" : "found";
   card.hidden = state === "found" && !isFirstRun;
-  byId("connection-title").textContent = state === "found" ? describeServers() : word(`servers_${state}`);
+  byId("connection-title").textContent = state === "found"
+    ? describeServers()
+    : isDemonstration
+    ? _("Trying the demonstration model")
+    : state === "empty"
+    ? _("A model server without a model")
+    : _("No model server answers yet");
   byId("demonstration").hidden = state !== "demonstration";
   byId("no-server").hidden = state !== "none";
-  byId("first-choice").hidden = state === "none" || !isFirstRun;
+  byId("no-model").hidden = state !== "empty";
+  byId("first-choice").hidden = isMissing || !isFirstRun;
   first.parentElement.hidden = installed.length < 2;
   byId("invitations").hidden = !isFirstRun;
   // Who has no server yet may name one right here; whoever closes the fields is left alone.
@@ -135,7 +145,7 @@ function describeServers() {
     servers.set(server.location, { ...entry, n: entry.n + 1 });
   }
   return [...servers.values()].map(({ kind, n }) =>
-    word("server_found", { kind: serverNames[kind] ?? kind, n })
+    ngettext("{kind} found, 1 model", "{kind} found, {n} models", { kind: serverNames[kind] ?? kind, n })
   ).join(" · ");
 }
 

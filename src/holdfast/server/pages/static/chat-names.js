@@ -1,5 +1,5 @@
 // Names while one types them, as a list below the field: of files after an @, of prompts after a slash.
-import { api, debounce, el, word } from "./core.js";
+import { _, api, debounce, el, ngettext } from "./core.js";
 import { announce } from "./chat-state.js";
 
 let isAllowed = true;
@@ -37,7 +37,7 @@ const loadPrompts = () => import("./chat-prompts.js");
  */
 const promptSource = {
   pattern: /^(\/)([\p{L}\p{N}_-]*)$/u,
-  label: (prompt) => (prompt.name === "" ? word("prompts_manage") : `/${prompt.name}`),
+  label: (prompt) => (prompt.name === "" ? _("Manage prompts …") : `/${prompt.name}`),
   detail: (prompt) => prompt.text ?? "",
   async look(typed) {
     const { prompts } = await api("/api/prompts").catch(() => ({ prompts: [] }));
@@ -96,7 +96,7 @@ export function completeNames(field, list) {
         )
       ),
     );
-    announce(word("files_found", { n: files.length }));
+    announce(ngettext("1 file", "{n} files", { n: files.length }));
     moveTo(0);
   };
 

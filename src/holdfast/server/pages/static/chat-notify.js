@@ -1,5 +1,5 @@
 // A notification when an answer is done and nobody looks. The browser is asked for leave only on a click.
-import { createIconButton, toast, word } from "./core.js";
+import { _, createIconButton, toast } from "./core.js";
 import { readStored, store } from "./chat-state.js";
 
 const isPossible = () => "Notification" in globalThis && Notification.permission !== "denied";
@@ -8,10 +8,14 @@ const isOn = () => isPossible() && readStored("notify") === "on" && Notification
 /** The button that asks for it; null where it is on already or cannot be had. */
 export function createBell() {
   if (!isPossible() || isOn()) return null;
-  const button = createIconButton("bell", word("notify_me"), async () => {
+  const button = createIconButton("bell", _("Notify me when it is done"), async () => {
     const isGranted = (await Notification.requestPermission()) === "granted";
     if (isGranted) store("notify", "on");
-    toast(word(isGranted ? "notify_on" : "notify_refused"));
+    toast(
+      isGranted
+        ? _("You are notified when an answer is done and this tab is in the background.")
+        : _("Your browser does not allow notifications here."),
+    );
     button.remove();
   });
   return button;
@@ -20,7 +24,7 @@ export function createBell() {
 /** Says that the answer in a chat is there, if the tab is hidden and somebody wants to know. */
 export function notifyDone(title) {
   if (!document.hidden || !isOn()) return;
-  const notification = new Notification(word("notify_done"), { body: title, tag: location.pathname });
+  const notification = new Notification(_("The answer is there"), { body: title, tag: location.pathname });
   notification.onclick = () => {
     globalThis.focus();
     notification.close();

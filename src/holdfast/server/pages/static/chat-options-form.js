@@ -1,15 +1,16 @@
 // The dialog with the options of a chat, and presets of them; loaded when somebody opens it.
-import { api, attempt, confirmAction, el, showDialog, toast, word } from "./core.js";
+import { _, api, attempt, confirmAction, el, showDialog, toast } from "./core.js";
 
-// Numbers that models take: their name, and what a field for them allows.
+// Numbers that models take: what they are called, and what a field for them allows.
+/** @type {Record<string, [string, Record<string, number>]>} */
 const numbers = {
-  temperature: { min: 0, max: 5, step: 0.05 },
-  top_p: { min: 0, max: 1, step: 0.01 },
-  top_k: { min: 0, max: 100000, step: 1 },
-  min_p: { min: 0, max: 1, step: 0.01 },
-  repeat_penalty: { min: 0, max: 10, step: 0.05 },
-  max_tokens: { min: 1, max: 10000000, step: 1 },
-  seed: { min: 0, max: 9007199254740991, step: 1 },
+  temperature: [_("Temperature"), { min: 0, max: 5, step: 0.05 }],
+  top_p: [_("Top P"), { min: 0, max: 1, step: 0.01 }],
+  top_k: [_("Top K"), { min: 0, max: 100000, step: 1 }],
+  min_p: [_("Min P"), { min: 0, max: 1, step: 0.01 }],
+  repeat_penalty: [_("Repeat penalty"), { min: 0, max: 10, step: 0.05 }],
+  max_tokens: [_("Longest answer, in tokens"), { min: 1, max: 10000000, step: 1 }],
+  seed: [_("Seed"), { min: 0, max: 9007199254740991, step: 1 }],
 };
 
 /** Shows options to be changed; returns those to be used from now on, null if the dialog was left. */
@@ -18,9 +19,9 @@ export async function askOptions(current) {
   form.fill(current);
   const presets = await createPresets(form);
   const body = [presets.choice, ...form.parts, presets.saving];
-  const choice = await showDialog(word("options"), body, [
-    { value: "", label: word("cancel") },
-    { value: "yes", label: word("save"), kind: "main" },
+  const choice = await showDialog(_("Options of this chat"), body, [
+    { value: "", label: _("Cancel") },
+    { value: "yes", label: _("Save"), kind: "main" },
   ]);
   return choice === "yes" ? form.read() : null;
 }
@@ -32,41 +33,41 @@ function createForm() {
     autofocus: true,
     dir: "auto",
     maxlength: "100000",
-    placeholder: word("system_hint"),
+    placeholder: _("How the model should answer in this chat"),
   });
   const fields = new Map(
-    Object.entries(numbers).map(([name, limits]) => [
+    Object.entries(numbers).map(([name, [, limits]]) => [
       name,
-      el("input", { type: "number", inputmode: "decimal", placeholder: word("as_model"), ...limits }),
+      el("input", { type: "number", inputmode: "decimal", placeholder: _("As the model has it"), ...limits }),
     ]),
   );
-  const stop = el("input", { dir: "auto", autocomplete: "off", placeholder: word("stop_hint") });
+  const stop = el("input", { dir: "auto", autocomplete: "off", placeholder: _("Several with commas") });
   const think = el(
     "select",
     {},
-    el("option", { value: "" }, word("as_model")),
-    el("option", { value: "true" }, word("think_on")),
-    el("option", { value: "false" }, word("think_off")),
+    el("option", { value: "" }, _("As the model has it")),
+    el("option", { value: "true" }, _("On")),
+    el("option", { value: "false" }, _("Off")),
   );
   let hadSystem = false;
-  const renderField = (name) => el("label", {}, word(`option_${name}`), fields.get(name));
+  const renderField = (name) => el("label", {}, numbers[name][0], fields.get(name));
   const usual = ["temperature", "top_p", "max_tokens"];
   const rest = Object.keys(numbers).filter((name) => !usual.includes(name));
   const more = el(
     "details",
     {},
-    el("summary", {}, word("more_options")),
+    el("summary", {}, _("More options")),
     el(
       "div",
       { class: "option-grid" },
       rest.map(renderField),
-      el("label", {}, word("option_think"), think),
-      el("label", { class: "whole" }, word("option_stop"), stop),
+      el("label", {}, _("Thinking"), think),
+      el("label", { class: "whole" }, _("Stop at these words"), stop),
     ),
   );
   return {
     parts: [
-      el("label", { class: "option-system" }, word("option_system"), system),
+      el("label", { class: "option-system" }, _("Instructions (system prompt)"), system),
       el("div", { class: "option-grid" }, usual.map(renderField)),
       more,
     ],
@@ -96,16 +97,16 @@ async function createPresets(form) {
   let { presets } = await api("/api/presets");
   const chooser = el("select", {});
   const name = el("input", { dir: "auto", maxlength: "100", autocomplete: "off" });
-  const deleteButton = el("button", { type: "button", class: "quiet" }, word("delete"));
+  const deleteButton = el("button", { type: "button", class: "quiet" }, _("Delete"));
   const choice = el(
     "div",
     { class: "presets" },
-    el("label", { class: "grow" }, word("preset"), chooser),
+    el("label", { class: "grow" }, _("Preset"), chooser),
     deleteButton,
   );
   const show = (chosen = "") => {
     chooser.replaceChildren(
-      el("option", { value: "" }, word("choose_preset")),
+      el("option", { value: "" }, _("Choose …")),
       ...presets.map((preset) => el("option", { value: preset.name }, preset.name)),
     );
     chooser.value = chosen;
@@ -126,12 +127,17 @@ async function createPresets(form) {
       await api(path(title), { method: "PUT", body: form.read() });
       ({ presets } = await api("/api/presets"));
       show(title);
-      toast(word("preset_saved", { name: title }));
+      toast(_("Saved as “{name}”.", { name: title }));
     });
   deleteButton.addEventListener("click", () =>
     attempt(async () => {
       const title = chooser.value;
-      if (!(await confirmAction(word("delete_preset"), word("delete_preset_text", { name: title })))) return;
+      if (
+        !(await confirmAction(
+          _("Delete this preset?"),
+          _("“{name}” goes. Chats that have its options keep them.", { name: title }),
+        ))
+      ) return;
       await api(path(title), { method: "DELETE" });
       ({ presets } = await api("/api/presets"));
       show();
@@ -146,8 +152,8 @@ async function createPresets(form) {
   const saving = el(
     "div",
     { class: "presets last" },
-    el("label", { class: "grow" }, word("preset_name"), name),
-    el("button", { type: "button", onclick: save }, word("save_preset")),
+    el("label", { class: "grow" }, _("Name for these options"), name),
+    el("button", { type: "button", onclick: save }, _("Save as preset")),
   );
   return { choice, saving };
 }

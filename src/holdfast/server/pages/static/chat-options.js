@@ -1,5 +1,5 @@
 // Options of the open chat: instructions, temperature and the like. One quiet button shows and changes them.
-import { attempt, byId, toast, word } from "./core.js";
+import { _, attempt, byId, toast } from "./core.js";
 import { call, chatPath, state } from "./chat-state.js";
 
 const button = byId("options");
@@ -18,7 +18,7 @@ export function useOptions(options) {
   current = options ?? {};
   const isSet = Object.keys(current).length > 0;
   button.classList.toggle("set", isSet);
-  const label = word(isSet ? "options_set" : "options");
+  const label = isSet ? _("Options of this chat (some are set)") : _("Options of this chat");
   button.setAttribute("aria-label", label);
   button.title = label;
 }
@@ -30,5 +30,5 @@ async function changeOptions() {
   useOptions(
     state.conversation ? await call(chatPath("/options"), { method: "PUT", body: options }) : options,
   );
-  toast(word("options_saved"));
+  toast(_("The next question is asked with these options."));
 }

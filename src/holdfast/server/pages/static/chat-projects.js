@@ -1,5 +1,5 @@
 // A new project: its chats and its memories are apart from those of others.
-import { el, showDialog, word } from "./core.js";
+import { _, el, showDialog } from "./core.js";
 
 /** Asks for the name of a project; "" if there shall be none. */
 export async function askName() {
@@ -11,12 +11,16 @@ export async function askName() {
     autocomplete: "off",
   });
   const choice = await showDialog(
-    word("new_project"),
+    _("New project …"),
     [
-      el("label", {}, el("span", {}, word("project_label")), input),
-      el("p", { class: "small faint" }, word("project_help")),
+      el("label", {}, el("span", {}, _("Name of the project")), input),
+      el(
+        "p",
+        { class: "small faint" },
+        _("New chats begin in it. It has memories of its own, and yours about you."),
+      ),
     ],
-    [{ value: "", label: word("cancel") }, { value: "yes", label: word("project_create"), kind: "main" }],
+    [{ value: "", label: _("Cancel") }, { value: "yes", label: _("Create"), kind: "main" }],
   );
   // What the server would refuse in a name.
   const name = input.value.replace(/[/\\\0]/g, " ").trim();

@@ -1,5 +1,5 @@
 // The prompt library: texts that are inserted with /name, with {{variables}} that are asked for, and a list to edit.
-import { api, attempt, byId, confirmAction, el, showDialog, toast, word } from "./core.js";
+import { _, api, attempt, byId, confirmAction, el, pgettext, showDialog, toast } from "./core.js";
 
 const variable = /\{\{\s*([\p{L}\p{N}_ -]{1,60}?)\s*\}\}/gu;
 
@@ -17,7 +17,7 @@ export async function fill(prompt) {
   const choice = await showDialog(
     `/${prompt.name}`,
     names.map((name) => el("label", {}, el("span", {}, name), fields.get(name))),
-    [{ value: "", label: word("cancel") }, { value: "yes", label: word("prompt_insert"), kind: "main" }],
+    [{ value: "", label: _("Cancel") }, { value: "yes", label: _("Insert"), kind: "main" }],
   );
   if (choice !== "yes") return null;
   return prompt.text.replace(variable, (_, name) => fields.get(name).value);
@@ -32,18 +32,23 @@ export async function showLibrary() {
     pattern: "[\\p{L}\\p{N}_\\-]+",
     class: "wide",
     autocomplete: "off",
-    placeholder: word("prompt_name_example"),
+    placeholder: _("translate"),
   });
-  const text = el("textarea", { class: "wide", rows: "5", dir: "auto", placeholder: word("prompt_example") });
+  const text = el("textarea", {
+    class: "wide",
+    rows: "5",
+    dir: "auto",
+    placeholder: _("Translate into {{language}}: {{text}}"),
+  });
   const wrong = el("p", { class: "wrong small", role: "alert", hidden: true });
-  const list = el("ul", { class: "prompt-list", "aria-label": word("prompts") });
+  const list = el("ul", { class: "prompt-list", "aria-label": _("Prompt library") });
   const edit = (prompt) => {
     name.value = prompt.name;
     text.value = prompt.text;
     text.focus();
   };
   const remove = async (prompt) => {
-    if (!(await confirmAction(word("prompt_delete"), `/${prompt.name}`))) return;
+    if (!(await confirmAction(_("Delete this prompt?"), `/${prompt.name}`))) return;
     await api(`/api/prompts/${encodeURIComponent(prompt.name)}`, { method: "DELETE" });
     await refresh();
     name.focus();
@@ -58,15 +63,15 @@ export async function showLibrary() {
         el("button", {
           type: "button",
           class: "quiet",
-          "aria-label": word("prompt_edit", { name: prompt.name }),
+          "aria-label": _("Edit /{name}", { name: prompt.name }),
           onclick: () => edit(prompt),
-        }, word("edit")),
+        }, _("Edit")),
         el("button", {
           type: "button",
           class: "quiet danger",
-          "aria-label": word("prompt_delete_named", { name: prompt.name }),
+          "aria-label": _("Delete /{name}", { name: prompt.name }),
           onclick: () => attempt(() => remove(prompt)),
-        }, word("delete")),
+        }, _("Delete")),
       )
     ));
   const refresh = async () => {
@@ -76,11 +81,13 @@ export async function showLibrary() {
   const save = async () => {
     wrong.hidden = true;
     try {
-      if (!name.value.trim() || !name.checkValidity()) throw new Error(word("prompt_name_wrong"));
+      if (!name.value.trim() || !name.checkValidity()) {
+        throw new Error(_("A name has letters, digits and hyphens, and no spaces."));
+      }
       const body = { text: text.value };
       await api(`/api/prompts/${encodeURIComponent(name.value.trim())}`, { method: "PUT", body });
       await refresh();
-      toast(word("prompt_saved", { name: name.value.trim() }));
+      toast(_("Saved: /{name} inserts it.", { name: name.value.trim() }));
       name.value = text.value = "";
     } catch (error) {
       wrong.hidden = false;
@@ -89,13 +96,17 @@ export async function showLibrary() {
     name.focus();
   };
   draw();
-  await showDialog(word("prompts"), [
-    el("p", { class: "faint small" }, word("prompts_help")),
+  await showDialog(_("Prompt library"), [
+    el(
+      "p",
+      { class: "faint small" },
+      _("A slash at the beginning of a question lists them; what stands in {{double braces}} is asked for."),
+    ),
     list,
-    el("label", {}, el("span", {}, word("prompt_name")), name),
-    el("label", {}, el("span", {}, word("prompt_text")), text),
+    el("label", {}, el("span", {}, _("Name: letters, digits and hyphens")), name),
+    el("label", {}, el("span", {}, pgettext("of a prompt", "Text")), text),
     wrong,
-    el("button", { type: "button", class: "main", onclick: save }, word("prompt_save")),
-  ], [{ value: "", label: word("close") }]);
+    el("button", { type: "button", class: "main", onclick: save }, _("Save the prompt")),
+  ], [{ value: "", label: _("Close") }]);
   byId("text").focus();
 }

@@ -1,5 +1,5 @@
 // What a chat taught about the person, proposed for the profile: a line under the answer, taken, changed or refused.
-import { attempt, byId, el, queryAll, showDialog, word } from "./core.js";
+import { _, attempt, byId, el, queryAll, showDialog } from "./core.js";
 import { call, state } from "./chat-state.js";
 
 const path = "/api/memory/profile";
@@ -29,17 +29,16 @@ function renderProposal(proposal) {
     el("button", { type: "button", class: "quiet", onclick: () => attempt(work) }, label);
   const decide = (action) => call(`${path}/proposals/${proposal.id}/${action}`, { method: "POST" });
   const patch = (value) => call(path, { method: "PATCH", body: { [proposal.field]: value } });
-  const say = (name, value, ...buttons) => {
-    text.textContent = word(name, { field: nameField(proposal), value });
+  const say = (sentence, ...buttons) => {
+    text.textContent = sentence;
     deeds.replaceChildren(...buttons);
   };
   const offer = () =>
     say(
-      "proposal",
-      proposal.value,
-      createButton(word("proposal_take"), () => take(proposal.value)),
-      createButton(word("edit"), change),
-      createButton(word("proposal_refuse"), async () => {
+      _("For your profile: {field}: {value}?", { field: nameField(proposal), value: proposal.value }),
+      createButton(_("Add it"), () => take(proposal.value)),
+      createButton(_("Edit"), change),
+      createButton(_("No"), async () => {
         await decide("dismiss");
         line.remove();
       }),
@@ -48,19 +47,23 @@ function renderProposal(proposal) {
     const former = findField((await call(path)).fields, proposal.field);
     await decide(value === proposal.value ? "accept" : "dismiss");
     if (value !== proposal.value) await patch(value);
-    const undoButton = createButton(word("undo"), async () => {
+    const undoButton = createButton(_("Undo"), async () => {
       await patch(former ?? null);
       line.remove();
     });
-    say("proposal_taken", value, undoButton);
+    say(_("In your profile: {field}: {value}", { field: nameField(proposal), value }), undoButton);
     undoButton.focus();
   }
   async function change() {
     const field = el("input", { class: "wide", dir: "auto", value: proposal.value });
-    const choice = await showDialog(nameField(proposal), el("label", {}, word("proposal_value"), field), [
-      { value: "", label: word("cancel") },
-      { value: "yes", label: word("save"), kind: "main" },
-    ]);
+    const choice = await showDialog(
+      nameField(proposal),
+      el("label", {}, _("What the profile shall say"), field),
+      [
+        { value: "", label: _("Cancel") },
+        { value: "yes", label: _("Save"), kind: "main" },
+      ],
+    );
     if (choice === "yes" && field.value.trim()) await take(field.value.trim());
   }
   offer();

@@ -1,6 +1,6 @@
 // What can be done with a single message beside asking: deleted and brought back, reworded, compared with another.
 // `page` has `show()` to load the conversation anew, `find(id)` and `ask(wish)`.
-import { attempt, byId, el, showDialog, toast, word } from "./core.js";
+import { _, attempt, byId, el, showDialog, toast } from "./core.js";
 import { openMenu } from "./chat-menu.js";
 import { openEditor } from "./chat-editor.js";
 import { followTurn, Live } from "./chat-live.js";
@@ -16,12 +16,12 @@ export function openMessageMenu(entry, element, button, page) {
   openMenu(
     button,
     [
-      isAnswer && { label: word("edit"), act: () => rewrite(entry, element, page) },
-      isAnswer && { label: word("another_model"), act: () => askAnother(entry, element, page) },
+      isAnswer && { label: _("Edit"), act: () => rewrite(entry, element, page) },
+      isAnswer && { label: _("Another model …"), act: () => askAnother(entry, element, page) },
       isAnswer && entry.versions &&
-      { label: word("side_by_side"), act: () => attempt(() => showVersions(entry, element, page)) },
-      isAnswer && canSpeak() && { label: word("read_aloud"), act: () => speak(entry.text ?? entry.content) },
-      { label: word("delete"), kind: "danger", act: () => remove(entry, element, page) },
+      { label: _("Versions side by side"), act: () => attempt(() => showVersions(entry, element, page)) },
+      isAnswer && canSpeak() && { label: _("Read aloud"), act: () => speak(entry.text ?? entry.content) },
+      { label: _("Delete"), kind: "danger", act: () => remove(entry, element, page) },
     ].filter(Boolean),
   );
 }
@@ -48,8 +48,14 @@ function remove(entry, element, page) {
     await call(chatPath(`/messages/${entry.id}`), { method: "DELETE" });
     await page.show();
     if (before && !page.find(before)) await messages.scrollToMessage(before);
-    const undoButton = el("button", { type: "button", onclick: () => bringBack(entry, page) }, word("undo"));
-    const line = el("p", { class: "removed", role: "status" }, word("message_deleted"), " ", undoButton);
+    const undoButton = el("button", { type: "button", onclick: () => bringBack(entry, page) }, _("Undo"));
+    const line = el(
+      "p",
+      { class: "removed", role: "status" },
+      _("Message deleted: the model does not see it any more."),
+      " ",
+      undoButton,
+    );
     if (before) page.find(before)?.after(line);
     else byId("messages").prepend(line);
     line.scrollIntoView({ block: "nearest" });
@@ -81,11 +87,15 @@ async function askAnother(entry, element, page) {
     models.map((model) => el("option", { value: model.name }, describeModel(model))),
   );
   if (models.some((model) => model.name === currentModel())) chooser.value = currentModel();
-  const choice = await showDialog(word("another_model"), el("label", {}, word("answering_model"), chooser), [
-    { value: "", label: word("cancel") },
-    { value: "instead", label: word("answer_instead") },
-    { value: "beside", label: word("answer_beside"), kind: "main" },
-  ]);
+  const choice = await showDialog(
+    _("Another model …"),
+    el("label", {}, _("Who answers the question once more"), chooser),
+    [
+      { value: "", label: _("Cancel") },
+      { value: "instead", label: _("As another version") },
+      { value: "beside", label: _("Side by side"), kind: "main" },
+    ],
+  );
   if (!choice) return;
   const beside = choice === "beside" && {
     render: (shown, live) => renderPair(entry, shown, live),
@@ -122,14 +132,15 @@ export function askSecond(model, second, page) {
       const versions = [...new Set([first.id, data.message].filter(Boolean))];
       if (versions.length === 2) return showVersions({ versions }, place, page);
       await page.show();
-      if (kind === "error") toast(word("second_failed", { model: second, why: data.message }), "error");
-      else if (data.repeated) toast(word("same_again"));
+      if (kind === "error") {
+        toast(_("{model} did not answer: {why}", { model: second, why: data.message }), "error");
+      } else if (data.repeated) toast(_("The same answer again, word for word."));
     },
   };
 }
 
 const renderColumns = (columns) =>
-  el("section", { class: "pair", "aria-label": word("side_by_side") }, columns);
+  el("section", { class: "pair", "aria-label": _("Versions side by side") }, columns);
 
 const renderColumn = (model, body, extra = null) =>
   el("div", { class: "version" }, el("h2", {}, model ?? ""), body, extra);
@@ -149,7 +160,7 @@ async function showVersions(entry, element, page) {
     const body = el("div", { class: "markdown", dir: "auto" });
     if (version.html === null) body.append(el("div", { class: "words" }, version.content));
     else putHtml(body, version.html);
-    const label = word("go_on_with");
+    const label = _("Go on with this answer");
     return renderColumn(
       version.model,
       body,

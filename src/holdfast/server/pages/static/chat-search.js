@@ -1,5 +1,5 @@
 // Searching in conversations: titles and messages with the words that were typed, marked.
-import { el, formatDate, word } from "./core.js";
+import { _, el, formatDate } from "./core.js";
 import { markWords } from "./mark-words.js";
 import { call, projectQuery } from "./chat-state.js";
 
@@ -15,15 +15,15 @@ export async function renderResults(text, list) {
   const { chats } = reply.corrected ? await findTitles(reply.corrected) : titles;
   const words = reply.corrected ?? text;
   const sections = [
-    list.renderSection(word("in_titles"), list.renderRows(chats), "in-titles"),
+    list.renderSection(_("Titles"), list.renderRows(chats), "in-titles"),
     list.renderSection(
-      word("in_messages"),
+      _("In messages"),
       reply.hits.map((hit) => renderHit(hit, words, list.renderLink)),
       "in-messages",
     ),
   ].filter(Boolean);
-  if (!sections.length) return [el("p", { class: "empty" }, word("none_found", { text }))];
-  const hint = reply.corrected && el("p", { class: "empty" }, word("corrected", { text: words }));
+  if (!sections.length) return [el("p", { class: "empty" }, _("Nothing found for “{text}”.", { text }))];
+  const hint = reply.corrected && el("p", { class: "empty" }, _("Found for “{text}”:", { text: words }));
   return [hint, ...sections].filter(Boolean);
 }
 
@@ -34,7 +34,7 @@ function renderHit(hit, words, renderLink) {
     renderLink(
       hit.conversation,
       hit.current ? hit.message : "",
-      el("span", { dir: "auto" }, hit.title || word("untitled")),
+      el("span", { dir: "auto" }, hit.title || _("Untitled")),
       el("span", { class: "snippet", dir: "auto" }, ...markWords(hit.snippet, words)),
       el("span", { class: "when" }, formatDate(hit.created_at)),
     ),

@@ -1,5 +1,5 @@
 // A second model that answers beside the chosen one: a click chooses it, another gives it up.
-import { byId, word } from "./core.js";
+import { _, byId } from "./core.js";
 import { openMenu } from "./chat-menu.js";
 import { currentModel, describeModel, listInstalled } from "./chat-models.js";
 
@@ -17,7 +17,9 @@ export function choose() {
 function showSecond(name) {
   button.dataset.model = name;
   button.classList.toggle("set", Boolean(name));
-  button.title = name ? word("second_is", { model: name }) : word("second_model");
+  button.title = name
+    ? _("{model} answers, too; a click ends that", { model: name })
+    : _("Ask a second model as well");
   button.setAttribute("aria-label", button.title);
   byId("second-name").textContent = name;
 }

@@ -1,7 +1,8 @@
 // Choosing several conversations in the list, to archive, move, save or delete them together.
-import { byId, el, queryAll, word } from "./core.js";
+import { _, byId, el, pgettext, queryAll } from "./core.js";
 import { openMenu } from "./chat-menu.js";
-import { arrange, deleteChats, exportSeveral, moveChats } from "./chat-actions.js";
+import { arrange, deleteChats, exportSeveral, moveChats, moveToProject } from "./chat-actions.js";
+import { state } from "./chat-state.js";
 
 const bar = byId("select-bar");
 const selected = new Map();
@@ -36,7 +37,7 @@ export function setSelecting(on) {
 export function renderCheckbox(chat) {
   return el("input", {
     type: "checkbox",
-    "aria-label": word("select_chat", { title: chat.title || word("untitled") }),
+    "aria-label": _("Select: {title}", { title: chat.title || _("Untitled") }),
     data: { select: chat.id },
     checked: selected.has(chat.id),
     onclick: (event) => toggle(chat.id, event.target.checked, event.shiftKey),
@@ -69,22 +70,36 @@ function update() {
   const n = selected.size;
   const createButton = (label, work, kind = "") =>
     el("button", { type: "button", class: kind, disabled: !n, onclick: work }, label);
-  const save = createButton(word("export"), () =>
+  const save = createButton(_("Export"), () =>
     openMenu(save, [
-      { label: word("export_markdown"), act: () => run((chats) => exportSeveral(chats, "markdown")) },
-      { label: word("export_json"), act: () => run((chats) => exportSeveral(chats, "json")) },
+      { label: _("Save as Markdown"), act: () => run((chats) => exportSeveral(chats, "markdown")) },
+      { label: _("Save as JSON"), act: () => run((chats) => exportSeveral(chats, "json")) },
     ]));
-  save.setAttribute("aria-haspopup", "menu");
+  const move = createButton(_("Move"), () =>
+    openMenu(
+      move,
+      [
+        { label: _("Move to a folder"), act: () => run(moveChats) },
+        state.kind === "private" && {
+          label: _("Move to a project"),
+          act: () => run(moveToProject),
+        },
+      ].filter(Boolean),
+    ));
+  for (const button of [save, move]) button.setAttribute("aria-haspopup", "menu");
   bar.replaceChildren(
-    el("span", { class: "grow", role: "status" }, word("selected", { n })),
-    el("button", { type: "button", class: "quiet", onclick: () => setSelecting(false) }, word("done")),
+    el("span", { class: "grow", role: "status" }, _("{n} selected", { n })),
+    el("button", { type: "button", class: "quiet", onclick: () => setSelecting(false) }, _("Done")),
     el(
       "div",
       { class: "select-actions" },
-      createButton(word("archive"), () => run((chats) => arrange(chats, { archived: true }))),
-      createButton(word("move_here"), () => run(moveChats)),
+      createButton(
+        pgettext("what can be done with a chat", "Archive"),
+        () => run((chats) => arrange(chats, { archived: true })),
+      ),
+      move,
       save,
-      createButton(word("delete"), () => run(deleteChats), "danger"),
+      createButton(_("Delete"), () => run(deleteChats), "danger"),
     ),
   );
 }

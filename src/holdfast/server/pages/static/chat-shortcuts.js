@@ -1,24 +1,21 @@
 // Keys for what is done often, and a list of them.
-import { byId, el, showDialog, word } from "./core.js";
+import { _, byId, el, showDialog } from "./core.js";
 
-// What each key does is a sentence of the page: `key_` and its name.
 const keys = [
-  ["Enter", "send"],
-  ["Shift+Enter", "line"],
-  ["↑", "edit"],
-  ["/", "prompt"],
-  ["Esc", "stop"],
-  ["Ctrl+K", "find"],
-  ["Ctrl+Shift+O", "new"],
-  ["?", "list"],
+  ["Enter", _("Send; while an answer is written, ask it next")],
+  ["Shift+Enter", _("A new line")],
+  ["↑", _("In the empty field: edit the last question")],
+  ["/", _("At the beginning: a prompt of the library")],
+  ["Esc", _("Stop the answer, close what is open")],
+  ["Ctrl+K", _("Find a chat, a page, a command or a setting")],
+  ["Ctrl+Shift+O", _("New chat")],
+  ["?", _("This list")],
 ];
 
 function showList() {
-  const rows = keys.map(([key, name]) =>
-    el("div", {}, el("dt", {}, el("kbd", {}, key)), el("dd", {}, word(`key_${name}`)))
-  );
-  return showDialog(word("shortcuts"), el("dl", { class: "shortcuts" }, rows), [
-    { value: "", label: word("close") },
+  const rows = keys.map(([key, text]) => el("div", {}, el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)));
+  return showDialog(_("Shortcuts"), el("dl", { class: "shortcuts" }, rows), [
+    { value: "", label: _("Close") },
   ]);
 }
 

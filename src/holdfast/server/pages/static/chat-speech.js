@@ -1,5 +1,5 @@
 // Dictation and reading aloud by what the browser itself can do; where it cannot, nothing is offered.
-import { toast, word } from "./core.js";
+import { _, toast } from "./core.js";
 
 /** Whether this browser can speak. */
 export const canSpeak = () => "speechSynthesis" in globalThis && speechSynthesis.getVoices().length > 0;
@@ -39,7 +39,9 @@ export function toggleDictation(button, write) {
     }
   });
   recogniser.addEventListener("error", (event) => {
-    if (event.error !== "no-speech" && event.error !== "aborted") toast(word("no_dictation"), "error");
+    if (event.error !== "no-speech" && event.error !== "aborted") {
+      toast(_("Dictation did not work: the browser has no microphone or no service for it."), "error");
+    }
   });
   recogniser.addEventListener("end", () => setRunning(null));
   recogniser.start();

@@ -1,5 +1,5 @@
 // A chat without memory: nothing is recalled in it, and nothing is remembered of it. One click, before or during it.
-import { attempt, byId, toast, word } from "./core.js";
+import { _, attempt, byId, toast } from "./core.js";
 import { call, chatPath, state } from "./chat-state.js";
 
 const button = byId("forgetful");
@@ -13,7 +13,11 @@ export function startForgetful() {
     attempt(async () => {
       if (state.conversation) await call(chatPath(), { method: "PATCH", body: { memory: !usesMemory } });
       useMemory(!usesMemory);
-      toast(word(usesMemory ? "memory_on" : "memory_off"));
+      toast(
+        usesMemory
+          ? _("This chat uses memory again.")
+          : _("From now on nothing is recalled in this chat, and nothing is remembered of it."),
+      );
     }));
 }
 

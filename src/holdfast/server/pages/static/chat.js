@@ -1,5 +1,5 @@
 // The chat page: which conversation is open, and what happens when somebody asks, edits, stops or goes elsewhere.
-import { attempt, byId, debounce, el, palette, queryAll, subscribe, toast, word } from "./core.js";
+import { _, attempt, byId, debounce, el, palette, queryAll, subscribe, toast } from "./core.js";
 import * as composer from "./chat-composer.js";
 import { showKind, startFrame, toggleSide } from "./chat-frame.js";
 import * as list from "./chat-list.js";
@@ -40,7 +40,7 @@ const actions = {
       const copy = await call(chatPath("/fork"), { method: "POST", body: { message: entry.id } });
       list.moveToFront(copy);
       await openChat(copy.id);
-      toast(word("forked"));
+      toast(_("This is the fork; the original stays as it is."));
     }),
   turn: (id) =>
     attempt(async () => {
@@ -119,7 +119,7 @@ async function showChat() {
   } catch (error) {
     if (error.status === 404 && (await tryOtherKind())) return;
     messages.clearMessages();
-    composer.showNote(error.status === 404 ? word("not_there") : error.message);
+    composer.showNote(error.status === 404 ? _("This conversation is not there (any more).") : error.message);
   }
 }
 
@@ -142,7 +142,7 @@ async function tryOtherKind() {
 }
 
 function showHead() {
-  const name = state.chat ? state.chat.title || word("untitled") : word("new_chat");
+  const name = state.chat ? state.chat.title || _("Untitled") : _("New chat");
   title.textContent = name;
   document.title = `${name} · Holdfast`;
   byId("mark").hidden = state.kind !== "group";
@@ -170,7 +170,7 @@ function leaveTurn() {
 function offerAnswer(entries) {
   const last = entries[entries.length - 1];
   if (last?.role !== "user" || !last.id) return;
-  findMessage(last.id)?.after(renderTrouble(last.trouble ?? word("no_answer"), last.id));
+  findMessage(last.id)?.after(renderTrouble(last.trouble ?? _("This question has no answer yet."), last.id));
   messages.scrollToEnd();
 }
 
@@ -187,16 +187,16 @@ const renderTrouble = (text, question) =>
         el(
           "button",
           { type: "button", onclick: () => ask({ regenerate: question, from: null }) },
-          word("try_again"),
+          _("Try again"),
         ),
-      el("a", { href: "/settings#servers" }, word("server_settings")),
+      el("a", { href: "/settings#servers" }, _("Settings of the model servers")),
     ),
   );
 
 /** Waits for an answer that is being written for another program, and shows it then. */
 function awaitAnswer() {
   const conversation = state.conversation;
-  const note = el("p", { class: "facts" }, word("elsewhere"));
+  const note = el("p", { class: "facts" }, _("This answer is being written for another program."));
   messages.addElement(note);
   const look = setInterval(async () => {
     if (conversation !== state.conversation || turn || !note.isConnected) return clearInterval(look);
@@ -287,7 +287,13 @@ async function ask(
   if (research && fresh) {
     result = await doResearch(live, text, current.aborter.signal).catch((error) => {
       revert(null);
-      if (error.name !== "AbortError") composer.showNote(word("no_research", { why: error.message }));
+      if (error.name !== "AbortError") {
+        composer.showNote(
+          _("Research did not work, so nothing was asked yet: {why} Switch it off to ask without sources.", {
+            why: error.message,
+          }),
+        );
+      }
       return null;
     });
     if (!result) return;
@@ -335,12 +341,13 @@ function renderQuestion(text, { attachments = [] }) {
 }
 
 async function doResearch(live, question, signal) {
-  live.say("researching");
+  live.say(_("Looking for sources …"));
   live.onResearch = (data) =>
-    data.phase === "gathering" && live.say("researching_n", { done: data.done, total: data.total });
+    data.phase === "gathering" &&
+    live.say(_("Looking for sources: {done} of {total}", { done: data.done, total: data.total }));
   const finding = await call("/api/research", { method: "POST", body: { question, fetch: true }, signal });
   live.onResearch = null;
-  live.say("asking");
+  live.say(_("Sending …"));
   return finding;
 }
 
@@ -373,19 +380,19 @@ async function followToEnd(
     if (error.name === "AbortError") return live.close();
     if (error.status !== 409) return revert(error);
     // Somebody was faster, in another tab: theirs is shown.
-    revert(new Error(word("busy")));
+    revert(new Error(_("An answer is being written here already.")));
     return showChat();
   }
   if (turn !== current) return live.close();
   if (last === null) {
     await showChat();
-    return toast(word("taken_up"));
+    return toast(_("The answer did not get to its end. This is what was kept."));
   }
   if (last.kind === "error") return showFailure(last.data, current, revert);
   finishAnswer(live, last.data);
   await end(last.data.entries.find((entry) => entry.id === last.data.message));
   if (turn !== current) return undefined;
-  announce(word("answered"));
+  announce(_("The answer is complete."));
   // Whoever looks at the page needs no notification.
   if (document.hidden) {
     attempt(async () => (await import("./chat-notify.js")).notifyDone(state.chat?.title ?? ""));
@@ -399,7 +406,7 @@ async function showFailure(data, current, revert) {
   const wasStopped = current.isStopped;
   revert(null);
   await showChat();
-  if (wasStopped) return toast(word("stopped"));
+  if (wasStopped) return toast(_("Stopped."));
   models.loadModels();
   if (!queryAll("#messages .again").length) {
     // The conversation is as it was before another version was asked for.
@@ -432,7 +439,9 @@ function finishAnswer(live, done) {
   if (done.trouble && !turn?.isStopped) {
     foot.before(el("p", { class: "trouble", role: "alert", dir: "auto" }, joinSentences(done.trouble)));
   }
-  if (done.repeated) foot.before(el("p", { class: "facts", role: "status" }, word("same_again")));
+  if (done.repeated) {
+    foot.before(el("p", { class: "facts", role: "status" }, _("The same answer again, word for word.")));
+  }
   if (live.report) foot.before(...[renderNotices(live.report)].filter(Boolean));
   if (live.report) setWindow(live.report, done);
   attempt(async () => (await loadMemories()).showUnder(element));

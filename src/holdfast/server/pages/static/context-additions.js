@@ -1,5 +1,18 @@
 // What stands in a window beside what was said: files, findings and memories, each at the message it came with.
-import { el, formatNumber, language, word } from "./core.js";
+import { _, el, formatNumber, language, ngettext } from "./core.js";
+import { describeParts } from "./context-names.js";
+
+// How a file was attached.
+const MODES = {
+  "": _("as it fits"),
+  full: _("in full"),
+  summary: _("as a digest"),
+  element: _("one part of it"),
+  lines: _("some lines"),
+  list: _("as a list"),
+  tree: _("as a tree"),
+  search: _("what was searched for in it"),
+};
 
 export async function showAdditions(panel, view) {
   const { report, heading } = view;
@@ -24,9 +37,13 @@ export async function showAdditions(panel, view) {
     }
   }
   if (report.recall?.searched?.length) {
-    parts.push(el("h3", {}, word("looked_for")), ...renderSearch(report.recall));
+    parts.push(el("h3", {}, _("Looked for")), ...renderSearch(report.recall));
   }
-  panel.replaceChildren(...(parts.length ? parts : [el("p", { class: "empty" }, word("no_brought"))]));
+  panel.replaceChildren(
+    ...(parts.length
+      ? parts
+      : [el("p", { class: "empty" }, _("No files, sources or memories are in this window."))]),
+  );
 }
 
 /** What was searched for the last question, how likely anything answers it, and what came of it. */
@@ -40,8 +57,7 @@ function renderSearch({ searched, likely, brought: used, missed }) {
       el(
         "span",
         { class: "faint small" },
-        Object.entries(hit.parts).map(([name, value]) => `${word(`part_${name}`)} ${formatNumber(value)}`)
-          .join(" · "),
+        describeParts(hit),
       ),
     );
   const renderHits = (
@@ -52,16 +68,20 @@ function renderSearch({ searched, likely, brought: used, missed }) {
       el(
         "details",
         {},
-        el("summary", {}, word(title, { n: formatNumber(rows.length) })),
+        el("summary", {}, title),
         el("ul", { class: "list" }, rows.map(renderHit)),
       ),
     ]
     : []);
   return [
     el("p", { dir: "auto" }, searched.join(" · ")),
-    el("p", { class: "faint small" }, word("likely_answered", { n: formatNumber(Math.round(likely * 100)) })),
-    ...renderHits("hits_brought", used),
-    ...renderHits("hits_missed", missed),
+    el(
+      "p",
+      { class: "faint small" },
+      _("{n} % likely that something answers it", { n: formatNumber(Math.round(likely * 100)) }),
+    ),
+    ...renderHits(_("brought: {n}", { n: formatNumber(used.length) }), used),
+    ...renderHits(_("just missed: {n}", { n: formatNumber(missed.length) }), missed),
   ];
 }
 
@@ -70,10 +90,10 @@ function renderFile(file, additions) {
     addition.section === "files" && addition.name === file.name && addition.message === file.message
   )?.text;
   const facts = [
-    word(`mode_${file.mode}`),
-    file.shortened && word("cut"),
-    file.changed && word("changed"),
-    word("tokens", { n: formatNumber(file.tokens) }),
+    MODES[file.mode] ?? file.mode,
+    file.shortened && _("shortened"),
+    file.changed && _("has changed since"),
+    ngettext("1 token", "{n} tokens", { n: formatNumber(file.tokens) }),
   ];
   return el(
     "li",
@@ -93,10 +113,15 @@ function renderAddition(addition) {
     {},
     el("p", { dir: "auto" }, first.length > 160 ? `${first.slice(0, 160)} …` : first),
     addition.section === "research" && addition.name &&
-      el("a", { href: `/research#${encodeURIComponent(addition.name)}` }, word("to_finding")),
+      el("a", { href: `/research#${encodeURIComponent(addition.name)}` }, _("Show the finding")),
     renderFold(addition.text),
   );
 }
 
 const renderFold = (text) =>
-  el("details", {}, el("summary", {}, word("seen_as")), el("pre", { class: "summary", dir: "auto" }, text));
+  el(
+    "details",
+    {},
+    el("summary", {}, _("What the model sees of it")),
+    el("pre", { class: "summary", dir: "auto" }, text),
+  );

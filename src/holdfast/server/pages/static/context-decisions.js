@@ -1,5 +1,17 @@
 // What was decided for a window: the summary and the rules in it, every decision with undo, and what was undone.
-import { attempt, byId, el, formatMoment, formatNumber, toast, word } from "./core.js";
+import {
+  _,
+  attempt,
+  byId,
+  describeName,
+  el,
+  formatMoment,
+  formatNumber,
+  ngettext,
+  pgettext,
+  toast,
+} from "./core.js";
+import { ROLES } from "./context-names.js";
 
 // More messages of one decision are not listed, only counted.
 const most = 10;
@@ -28,14 +40,16 @@ export async function showDecisions(panel, view) {
   if (report.decisions.length) {
     parts.push(
       heading("force"),
-      el("p", { class: "faint small" }, word("next_time")),
+      el("p", { class: "faint small" }, _("Changes take effect with the next question.")),
       el(
         "ul",
         { class: "list" },
         report.decisions.toReversed().map((decision) => renderDecision(decision, view)),
       ),
     );
-  } else parts.push(el("p", { class: "empty" }, word("no_decisions")));
+  } else {parts.push(
+      el("p", { class: "empty" }, _("Nothing was decided: the model sees everything as it was said.")),
+    );}
   if (report.vetoes.length) {
     parts.push(
       heading("vetoes"),
@@ -50,16 +64,19 @@ export async function showDecisions(panel, view) {
 }
 
 function renderDecision(decision, view) {
-  const what = word(`rule_${decision.rule}`);
+  const what = describeName("rule", decision.rule);
   const facts = [
-    decision.messages.length > 0 && word("on_messages", { n: formatNumber(decision.messages.length) }),
+    decision.messages.length > 0 &&
+    (decision.messages.length === 1
+      ? pgettext("count", "1 message")
+      : _("{n} messages", { n: formatNumber(decision.messages.length) })),
     (decision.tokens_before > 0 || decision.tokens_after > 0) &&
-    word("before_after", {
+    _("{before} → {after} tokens", {
       before: formatNumber(decision.tokens_before),
       after: formatNumber(decision.tokens_after),
     }),
     decision.undone_at
-      ? word("undone_at", { when: formatMoment(decision.undone_at) })
+      ? _("undone {when}", { when: formatMoment(decision.undone_at) })
       : formatMoment(decision.created_at),
   ].filter(Boolean);
   return el(
@@ -76,21 +93,21 @@ function renderDecision(decision, view) {
     decision.undone_at
       ? el("button", {
         type: "button",
-        "aria-label": word("redo_this", { what }),
+        "aria-label": _("Redo: {what}", { what }),
         onclick: () => redoDecision(decision, view),
-      }, word("redo"))
+      }, _("Redo"))
       : el("button", {
         type: "button",
-        "aria-label": word("undo_this", { what }),
+        "aria-label": _("Undo: {what}", { what }),
         onclick: () => undoDecision(decision, view),
-      }, word("undo")),
+      }, _("Undo")),
   );
 }
 
 /** The messages it is about, by how they begin: looked up when somebody wants to know. */
 function renderMessages(decision, view) {
   const list = el("ul", { class: "small" });
-  const fold = el("details", {}, el("summary", { class: "small" }, word("which")), list);
+  const fold = el("details", {}, el("summary", { class: "small" }, _("Which messages")), list);
   fold.addEventListener("toggle", async () => {
     if (!fold.open || list.firstChild) return;
     const messages = await attempt(() =>
@@ -99,11 +116,11 @@ function renderMessages(decision, view) {
     if (!messages || list.firstChild) return;
     list.append(
       ...messages.map((message) =>
-        el("li", { dir: "auto" }, `${word(`role_${message.role}`)}: ${message.content.slice(0, 160)}`)
+        el("li", { dir: "auto" }, `${ROLES[message.role]}: ${message.content.slice(0, 160)}`)
       ),
     );
     if (decision.messages.length > most) {
-      list.append(el("li", {}, word("and_more", { n: formatNumber(decision.messages.length - most) })));
+      list.append(el("li", {}, _("and {n} more", { n: formatNumber(decision.messages.length - most) })));
     }
   });
   return fold;
@@ -112,13 +129,27 @@ function renderMessages(decision, view) {
 async function redoDecision(decision, view) {
   const done = await view.change("redo", { method: "POST", body: { decision: decision.id } });
   if (!done) return;
-  toast(`${word("redone", { n: formatNumber(done.gone.length) })} ${word("next_time")}`);
+  toast(
+    `${
+      ngettext(
+        "Redone. 1 message is left out or shortened again.",
+        "Redone. {n} messages are left out or shortened again.",
+        { n: formatNumber(done.gone.length) },
+      )
+    } ${_("Changes take effect with the next question.")}`,
+  );
   byId("tab-decisions").focus();
 }
 
 async function undoDecision(decision, view) {
   const done = await view.change("undo", { method: "POST", body: { decision: decision.id } });
   if (!done) return;
-  toast(`${word("undone", { n: formatNumber(done.back.length) })} ${word("next_time")}`);
+  toast(
+    `${
+      ngettext("Undone. 1 message comes back.", "Undone. {n} messages come back.", {
+        n: formatNumber(done.back.length),
+      })
+    } ${_("Changes take effect with the next question.")}`,
+  );
   byId("tab-decisions").focus();
 }

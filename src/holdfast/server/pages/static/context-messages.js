@@ -1,25 +1,33 @@
 // The conversation as a story, in the order in which it was told: on the left what was said, on the right what the
 // model gets of it, with what came along and why. Above it the tokens of each turn; a click leads to its question.
 import {
+  _,
   attempt,
   createIcon,
+  describeName,
   el,
   formatMoment,
   formatNumber,
   formatTime,
+  ngettext,
   queryAll,
   toast,
-  word,
 } from "./core.js";
 import { renderTurnPlot } from "./context-turns.js";
+import { describeParts, ROLES } from "./context-names.js";
 import { compareWords } from "./word-diff.js";
 
-const filters = ["all", "in", "shortened", "out"];
+const filters = {
+  all: (n) => _("All ({n})", { n }),
+  in: (n) => _("In the window ({n})", { n }),
+  shortened: (n) => _("Shortened ({n})", { n }),
+  out: (n) => _("Left out ({n})", { n }),
+};
 let filter = "all";
 
 export async function showMessages(panel, view) {
   const list = el("ol", { class: "list story" });
-  const earlier = el("button", { type: "button", hidden: true }, word("earlier_messages"));
+  const earlier = el("button", { type: "button", hidden: true }, _("Earlier messages"));
   let next = null, busy = false;
 
   async function loadPage(first) {
@@ -36,7 +44,7 @@ export async function showMessages(panel, view) {
     next = reply.next;
     earlier.hidden = !next;
     list.prepend(...reply.messages.toReversed().map((message) => renderMessage(message, view)));
-    if (!list.firstChild) list.append(el("li", { class: "empty" }, word("nothing")));
+    if (!list.firstChild) list.append(el("li", { class: "empty" }, _("There is nothing here yet.")));
     if (!first) return;
     panel.replaceChildren(
       ...[
@@ -46,8 +54,8 @@ export async function showMessages(panel, view) {
         el(
           "div",
           { class: "story-head", "aria-hidden": "true" },
-          el("span", {}, word("said")),
-          el("span", {}, word("seen")),
+          el("span", {}, _("What was said")),
+          el("span", {}, _("What the model gets")),
         ),
         earlier,
         list,
@@ -81,8 +89,8 @@ async function renderPlot(view, jump) {
 function renderSummary(report) {
   return el(
     "section",
-    { class: "entry summarised", "aria-label": word("summary_first") },
-    el("header", {}, el("strong", {}, word("summary_first"))),
+    { class: "entry summarised", "aria-label": _("What the model reads instead of what was summarised") },
+    el("header", {}, el("strong", {}, _("What the model reads instead of what was summarised"))),
     el("pre", { class: "summary", dir: "auto", tabindex: "0" }, report.summary),
   );
 }
@@ -92,7 +100,7 @@ function renderFilter(counts, reload) {
   return el(
     "div",
     { class: "filter", role: "group" },
-    filters.map((name) =>
+    Object.entries(filters).map(([name, label]) =>
       el("button", {
         type: "button",
         "aria-pressed": String(name === filter),
@@ -103,7 +111,7 @@ function renderFilter(counts, reload) {
           await reload();
           queryAll(`[data-filter="${name}"]`)[0]?.focus();
         },
-      }, word(`${name}_n`, { n: formatNumber(name === "all" ? all : counts[name]) }))
+      }, label(formatNumber(name === "all" ? all : counts[name])))
     ),
   );
 }
@@ -114,8 +122,8 @@ const lookOf = (message) =>
 
 function renderMessage(message, view) {
   const what = [
-    message.tools.length && word("calls", { names: message.tools.join(", ") }),
-    message.images && word("pictures", { n: message.images }),
+    message.tools.length && _("calls {names}", { names: message.tools.join(", ") }),
+    message.images && ngettext("1 picture", "{n} pictures", { n: message.images }),
   ].filter(Boolean);
   const look = lookOf(message);
   const said = el("p", { class: "text", dir: "auto" });
@@ -128,14 +136,15 @@ function renderMessage(message, view) {
     el(
       "header",
       {},
-      el("strong", {}, word(`role_${message.role}`)),
+      el("strong", {}, ROLES[message.role]),
       el(
         "span",
         { class: "tag" },
-        word(look === "summarised" ? "state_summarised" : `state_${message.state}`),
+        look === "summarised" ? _("summarised") : describeName("state", message.state),
       ),
       el("time", { class: "grow", title: formatMoment(message.created_at) }, formatTime(message.created_at)),
-      message.tokens !== null && el("span", {}, word("tokens", { n: formatNumber(message.tokens) })),
+      message.tokens !== null &&
+        el("span", {}, ngettext("1 token", "{n} tokens", { n: formatNumber(message.tokens) })),
       renderPin(message, view),
     ),
     el(
@@ -157,15 +166,15 @@ function renderMessage(message, view) {
 
 /** What the model gets of a message, and why it gets no more or no less. */
 function* renderSeen(message, said, view, isCut) {
-  yield el("span", { class: "hidden-label" }, word("seen"));
+  yield el("span", { class: "hidden-label" }, _("What the model gets"));
   if (message.state === "in") {
     yield el("p", { class: "text", dir: "auto" }, message.beginning + (isCut ? " …" : ""));
   } else if (message.state === "shortened") {
     const text = el("p", { class: "text", dir: "auto" }, message.shown);
     yield text;
     compareSoon(message, said, text, view);
-  } else yield el("p", { class: "text nothing" }, word("seen_nothing"));
-  for (const rule of message.rules) yield el("p", { class: "why" }, word(`rule_${rule}`));
+  } else yield el("p", { class: "text nothing" }, _("Nothing of it."));
+  for (const rule of message.rules) yield el("p", { class: "why" }, describeName("rule", rule));
   for (const addition of message.added) yield renderAddition(addition, message, view);
 }
 
@@ -198,18 +207,21 @@ function compareSoon(message, said, seen, view) {
 /** What came along with a message: files, sources, memories; of what was recalled, why and from where. */
 function renderAddition(addition, message, view) {
   const isRecalled = addition.section === "recalled";
-  const title = [word(`section_${addition.section}`), !isRecalled && addition.name].filter(Boolean).join(
-    " · ",
-  );
+  const title = [describeName("section", addition.section), !isRecalled && addition.name].filter(Boolean)
+    .join(
+      " · ",
+    );
   const fold = renderFold(
-    word("added", { what: title }),
+    _("Added: {what}", { what: title }),
     el("pre", { dir: "auto" }, addition.text),
   );
   fold.classList.add("addition");
   fold.dataset.section = addition.section;
   if (isRecalled) {
     const places = el("ul", { class: "places small" });
-    const why = word(addition.name === "beginning" ? "recalled_beginning" : "recalled_fits");
+    const why = addition.name === "beginning"
+      ? _("Brought in because the conversation began: what matters to it was looked up.")
+      : _("Brought in because it fits the question.");
     fold.append(el("p", { class: "why" }, why), places);
     fold.addEventListener("toggle", async () => {
       if (!fold.open || places.firstChild) return;
@@ -226,9 +238,7 @@ function renderPlace(memory, view) {
   const source = memory.source;
   const hit = view.report.recall?.brought?.find((entry) => entry.id === memory.id);
   const why = hit &&
-    Object.entries(hit.parts).map(([name, value]) => `${word(`part_${name}`)} ${formatNumber(value)}`).join(
-      " · ",
-    );
+    describeParts(hit);
   return el(
     "li",
     { dir: "auto" },
@@ -238,19 +248,23 @@ function renderPlace(memory, view) {
       ? el(
         "a",
         { href: `/c/${source.conversation}` },
-        word("from_chat", { title: source.title || word("untitled") }),
+        _("from: {title}", { title: source.title || _("Untitled conversation") }),
       )
       : memory.path
       ? el("a", { href: "/settings/memory#notes" }, memory.path)
-      : el("a", { href: "/settings/memory" }, word("to_memory")),
-    why && el("span", { class: "faint" }, ` (${word("because", { why })})`),
+      : el("a", { href: "/settings/memory" }, _("Memories")),
+    why && el("span", { class: "faint" }, ` (${_("found by {why}", { why })})`),
   );
 }
 
 const renderFold = (title, ...content) => el("details", {}, el("summary", {}, title), content);
 
 function renderOriginal(message, view) {
-  const details = renderFold(word("original", { n: formatNumber(message.characters) }));
+  const details = renderFold(
+    ngettext("The original (1 character)", "The original ({n} characters)", {
+      n: formatNumber(message.characters),
+    }),
+  );
   details.addEventListener("toggle", async () => {
     if (!details.open || details.childElementCount > 1) return;
     const full = await attempt(() => view.ask(`messages/${message.id}`));
@@ -265,7 +279,7 @@ function renderPin(message, view) {
   const button = el("button", {
     type: "button",
     class: "quiet copy",
-    title: word("pin_help"),
+    title: _("Keep this message in the window as it is"),
     onclick: async () => {
       button.disabled = true;
       const done = await attempt(() =>
@@ -276,11 +290,15 @@ function renderPin(message, view) {
       if (!done) return;
       isPinned = done.pinned;
       showLabel();
-      toast(`${word(isPinned ? "pinned" : "unpinned")} ${word("next_time")}`);
+      toast(
+        `${isPinned ? _("Pinned: it stays in the window.") : _("No longer pinned.")} ${
+          _("Changes take effect with the next question.")
+        }`,
+      );
     },
   });
   const showLabel = () => {
-    label.textContent = word(isPinned ? "unpin" : "pin");
+    label.textContent = isPinned ? _("Unpin") : _("Pin");
     button.setAttribute("aria-pressed", String(isPinned));
   };
   button.append(createIcon("pin"), label);

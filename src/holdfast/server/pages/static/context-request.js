@@ -1,5 +1,5 @@
 // The last request of a window as the model server got it, and whether that is sure.
-import { createCopyButton, el, formatNumber, word } from "./core.js";
+import { _, createCopyButton, el, formatNumber } from "./core.js";
 
 // Longer than any word: pictures and files, of which nobody reads the letters.
 const data = /^[A-Za-z0-9+/=_-]{400,}$|^data:[^,]{1,100},.{400,}$/;
@@ -10,10 +10,10 @@ export async function showRequest(panel, view) {
   const brief = JSON.stringify(
     reply.body,
     (
-      _,
+      _name,
       value,
     ) => (typeof value === "string" && data.test(value)
-      ? word("data_left_out", { n: formatNumber(value.length) })
+      ? _("… {n} characters of data …", { n: formatNumber(value.length) })
       : value),
     2,
   );
@@ -21,18 +21,26 @@ export async function showRequest(panel, view) {
   const save = el(
     "button",
     { type: "button", class: "quiet", onclick: () => download(json) },
-    word("download"),
+    _("Download"),
   );
   panel.replaceChildren(
     el(
       "p",
       { class: `verdict ${reply.exact ? "" : "not"}` },
-      reply.exact ? word("exact") : word("not_exact", { n: formatNumber(count) }),
+      reply.exact
+        ? _("Exactly what the model server got: messages and tools are the same, byte for byte.")
+        : _("Not exactly what the model server got: {n} pieces have changed since or are not kept.", {
+          n: formatNumber(count),
+        }),
     ),
     el(
       "div",
       { class: "row" },
-      el("span", { class: "faint small grow" }, word("not_kept")),
+      el(
+        "span",
+        { class: "faint small grow" },
+        _("Options such as temperature are not kept, so they are not shown."),
+      ),
       createCopyButton(json),
       save,
     ),

@@ -1,10 +1,18 @@
 // The turns of a window: tokens over time with compactions, and whether each request began as the one before.
-import { byId, el, formatMoment, formatNumber, word } from "./core.js";
+import { _, byId, describeName, el, formatMoment, formatNumber } from "./core.js";
 import { renderBars } from "./plots.js";
 
 const tenth = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 2 });
 const clock = new Intl.DateTimeFormat(document.documentElement.lang, { hour: "2-digit", minute: "2-digit" });
 const day = new Intl.DateTimeFormat(document.documentElement.lang, { day: "numeric", month: "short" });
+
+/** What stands below each turn: its time or its day and, where that says the same of several, its number. */
+function labelTurns(rows) {
+  const isOneDay = rows.length && rows.at(-1).at - rows[0].at < 86400;
+  const times = rows.map((turn) => (isOneDay ? clock : day).format(new Date(turn.at * 1000)));
+  const isDistinct = new Set(times).size === times.length;
+  return isDistinct ? times : rows.map((_, at) => formatNumber(at + 1));
+}
 
 export async function showTurns(panel, view) {
   const reply = await view.ask("turns", { params: { limit: 200 } });
@@ -16,7 +24,10 @@ export async function showTurns(panel, view) {
     el(
       "p",
       { hidden: !comparable.length },
-      word("prefix_sum", { kept: formatNumber(keptCount), all: formatNumber(comparable.length) }),
+      _("{kept} of {all} requests began with the whole one before; the server could go on from there.", {
+        kept: formatNumber(keptCount),
+        all: formatNumber(comparable.length),
+      }),
     ),
     el(
       "div",
@@ -34,25 +45,27 @@ export async function showTurns(panel, view) {
 /** The tokens of each turn: what the server still had, what it read anew, the answer. `pick` is told a turn. */
 export function renderTurnPlot(reply, pick = null) {
   const rows = reply.turns;
-  const oneDay = rows.length && rows.at(-1).at - rows[0].at < 86400;
   const cachedOf = ({ tokens }) => Math.min(tokens.cached ?? 0, tokens.prompt ?? 0);
   return renderBars({
-    title: word(pick ? "turns_jump" : "turns_plot"),
-    labels: rows.map((turn) => (oneDay ? clock : day).format(new Date(turn.at * 1000))),
+    title: pick ? _("Tokens of each request; a click leads to its question") : _("Tokens of each request"),
+    labels: labelTurns(rows),
+    names: rows.map((turn, at) =>
+      _("Turn {n}, {time}", { n: formatNumber(at + 1), time: formatMoment(turn.at) })
+    ),
     series: [
-      { name: word("cached_tokens"), colour: "history", values: rows.map(cachedOf) },
+      { name: _("still cached"), colour: "history", values: rows.map(cachedOf) },
       {
-        name: word("prompt_tokens"),
+        name: _("read anew"),
         colour: "system",
         values: rows.map((
           turn,
         ) => (turn.tokens.prompt === null ? null : turn.tokens.prompt - cachedOf(turn))),
       },
-      { name: word("answer_tokens"), colour: "question", values: rows.map((turn) => turn.tokens.completion) },
+      { name: _("answer"), colour: "question", values: rows.map((turn) => turn.tokens.completion) },
     ],
-    limit: { name: word("window"), value: reply.window },
+    limit: { name: _("the window"), value: reply.window },
     events: reply.compactions.map((compaction) => ({
-      name: word("compaction"),
+      name: _("compaction"),
       at: findTurn(rows, compaction.created_at),
       text: describeCompaction(compaction),
     })),
@@ -67,13 +80,13 @@ function findTurn(rows, at) {
 }
 
 function describeCompaction(compaction) {
-  const freed = word("compacted", {
-    level: word(`level_${compaction.level}`),
+  const freed = _("{level}: {before} → {after} tokens", {
+    level: describeName("level", compaction.level),
     before: formatNumber(compaction.tokens_before),
     after: formatNumber(compaction.tokens_after),
   });
-  const what = compaction.path ? `${freed}, ${word(`way_${compaction.path}`)}` : freed;
-  return compaction.undone ? word("compacted_undone", { what }) : what;
+  const what = compaction.path ? `${freed}, ${describeName("way", compaction.path)}` : freed;
+  return compaction.undone ? _("{what} (undone)", { what }) : what;
 }
 
 function renderTurn(turn) {
@@ -88,17 +101,15 @@ function renderTurn(turn) {
     el(
       "td",
       {},
-      turn.first_token_seconds === null
-        ? "–"
-        : word("seconds", { n: tenth.format(turn.first_token_seconds) }),
+      turn.first_token_seconds === null ? "–" : _("{n} s", { n: tenth.format(turn.first_token_seconds) }),
     ),
     el("td", {}, renderPrefix(turn.prefix)),
   );
 }
 
 function renderPrefix(prefix) {
-  if (!prefix) return el("span", { class: "faint" }, word("unknown"));
-  if (prefix.cause === "first") return el("span", { class: "faint" }, word("cause_first"));
+  if (!prefix) return el("span", { class: "faint" }, _("not known: on another branch"));
+  if (prefix.cause === "first") return el("span", { class: "faint" }, describeName("cause", "first"));
   const share = prefix.previous_bytes ? Math.floor((100 * prefix.shared_bytes) / prefix.previous_bytes) : 0;
   const bar = el("span");
   bar.style.width = `${share}%`;
@@ -109,7 +120,7 @@ function renderPrefix(prefix) {
     el(
       "span",
       {},
-      prefix.kept ? word("kept") : `${word("kept_share", { n: share })}: ${word(`cause_${prefix.cause}`)}`,
+      prefix.kept ? _("kept") : `${_("{n} % kept", { n: share })}: ${describeName("cause", prefix.cause)}`,
     ),
   );
 }

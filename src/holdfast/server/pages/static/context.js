@@ -1,14 +1,15 @@
 // The context page: how full a conversation's window is, its tabs, and which of its sizes is looked at.
 import {
+  _,
   attempt,
   byId,
   debounce,
+  describeName,
   el,
   formatMoment,
   formatNumber,
   queryAll,
   subscribe,
-  word,
 } from "./core.js";
 import { call, state } from "./chat-state.js";
 import { showAdditions } from "./context-additions.js";
@@ -69,8 +70,8 @@ async function loadReport() {
     showDeeds(null);
     byId("none").hidden = false;
     byId("none").textContent = error.status === 404
-      ? word("no_window")
-      : word("failed", { why: error.message });
+      ? _("Nothing of this conversation was sent to a model yet.")
+      : _("That did not work: {why}", { why: error.message });
     return;
   }
   byId("none").hidden = true;
@@ -78,7 +79,7 @@ async function loadReport() {
   showHead(view.report);
   showDeeds(view.report);
   ask("compactions").then(
-    ({ chat }) => (byId("title").textContent = chat.title || word("untitled")),
+    ({ chat }) => (byId("title").textContent = chat.title || _("Untitled conversation")),
     () => {},
   );
   for (const name of Object.keys(panels)) stale.add(name);
@@ -98,25 +99,25 @@ async function fetchReport() {
 
 function showHead(report) {
   byId("meter").replaceChildren(renderMeter(report));
-  const used = word("used", {
+  const used = _("{used} of {window} tokens used ({share} %); {method}: {low} to {high}", {
     used: formatNumber(report.tokens),
     window: formatNumber(report.window),
     share: Math.round((100 * report.tokens) / report.window),
-    method: word(`method_${report.method}`),
+    method: describeName("method", report.method),
     low: formatNumber(report.at_least),
     high: formatNumber(report.at_most),
   });
   byId("facts").replaceChildren(
     ...[
-      word(`level_${report.level}`),
+      describeName("level", report.level),
       used,
-      report.model && word("model", { name: report.model }),
-      word("sent_at", { when: formatMoment(report.updated_at) }),
+      report.model && _("Model: {name}", { name: report.model }),
+      _("Last sent {when}", { when: formatMoment(report.updated_at) }),
     ]
       .filter(Boolean).map((text, at) => el(at ? "span" : "strong", { dir: "auto" }, text)),
   );
   byId("notices").replaceChildren(
-    ...(report.notices ?? []).map((name) => el("li", {}, word(`notice_${name}`))),
+    ...(report.notices ?? []).map((name) => el("li", {}, describeName("notice", name))),
   );
   const windows = [...new Set(report.windows)].sort((size, next) => size - next);
   byId("sizes").hidden = windows.length < 2;
@@ -125,7 +126,7 @@ function showHead(report) {
       el(
         "option",
         { value: window, selected: window === report.window },
-        word("window_of", { n: formatNumber(window) }),
+        _("{n} tokens", { n: formatNumber(window) }),
       )
     ),
   );

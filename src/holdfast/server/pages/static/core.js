@@ -1,6 +1,7 @@
 // What all pages share: words, elements, requests, events, small dialogs.
 
-const table = JSON.parse(document.getElementById("words").textContent);
+// What names in reports mean, by kind.
+const names = JSON.parse(document.getElementById("report-names").textContent);
 const page = document.documentElement;
 
 export const language = page.lang;
@@ -26,18 +27,36 @@ export const queryAll = (selector, root = document) => Array.from(root.querySele
  */
 
 /**
- * Returns a sentence in the person's language, with its {placeholders} filled in. Where `n` is one, it is the
- * sentence with `_one` behind its name, if there is such a sentence.
- * @param {string} name
+ * Fills the {placeholders} of a sentence. The server puts sentences of the reader's language in the place of the
+ * English literals in calls of `_`, `pgettext` and `ngettext`.
+ * @param {string} text
  * @param {Record<string, any>} values
  */
-export function word(name, values = {}) {
-  const text = (String(values.n) === "1" ? table[`${name}_one`] : null) ?? table[name] ?? name;
-  return text.replace(
-    /\{(\w+)\}/g,
-    (placeholder, key) => (key in values ? String(values[key]) : placeholder),
-  );
-}
+export const _ = (text, values = {}) =>
+  text.replace(/\{(\w+)\}/g, (placeholder, key) => (key in values ? String(values[key]) : placeholder));
+
+/**
+ * A sentence whose English says different things in different places.
+ * @param {string} _context
+ * @param {string} text
+ * @param {Record<string, any>} values
+ */
+export const pgettext = (_context, text, values = {}) => _(text, values);
+
+/**
+ * One of two sentences: `values.n` decides on it, as a number or as people read it.
+ * @param {string} singular
+ * @param {string} plural
+ * @param {Record<string, any>} values
+ */
+export const ngettext = (singular, plural, values) => _(String(values.n) === "1" ? singular : plural, values);
+
+/**
+ * Returns what a name in a report means: a rule, a section, a level …
+ * @param {string} kind
+ * @param {string | number} name
+ */
+export const describeName = (kind, name) => names[kind]?.[name] ?? String(name);
 
 /**
  * Creates an element. Text is always text: nothing that comes from outside is ever read as HTML here.
@@ -122,7 +141,7 @@ export async function api(
     response = await fetch(path, init);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Failure(word("offline"), 0);
+    throw new Failure(_("The server does not answer. Trying again …"), 0);
   }
   if (!response.ok) throw await readFailure(response);
   if (raw) return response;
@@ -176,7 +195,7 @@ function parseEvent(block) {
 export function subscribe(kinds, callback, path = "/api/events") {
   const source = new EventSource(path);
   for (const kind of kinds) source.addEventListener(kind, (event) => callback(kind, JSON.parse(event.data)));
-  source.addEventListener("error", () => showBanner(word("offline")));
+  source.addEventListener("error", () => showBanner(_("The server does not answer. Trying again …")));
   source.addEventListener("open", () => {
     if (!byId("banner").hidden) checkVersion();
   });
@@ -189,8 +208,8 @@ async function checkVersion() {
   const health = await api("/health").catch(() => null);
   if (health && health.version !== ownVersion) {
     showBanner(
-      word("updated"),
-      el("button", { type: "button", onclick: () => location.reload() }, word("reload")),
+      _("Holdfast was updated. Reload the page to go on."),
+      el("button", { type: "button", onclick: () => location.reload() }, _("Reload")),
     );
   } else if (health) showBanner("");
 }
@@ -244,7 +263,7 @@ export async function attempt(work) {
     return await work();
   } catch (error) {
     if (error.name === "AbortError") return undefined;
-    toast(word("failed", { why: error.message }), "error");
+    toast(_("That did not work: {why}", { why: error.message }), "error");
     return undefined;
   }
 }
@@ -277,9 +296,9 @@ export function showDialog(title, body, buttons) {
   });
 }
 
-export async function confirmAction(title, text, label = word("delete")) {
+export async function confirmAction(title, text, label = _("Delete")) {
   return (await showDialog(title, el("p", {}, text), [
-    { value: "", label: word("cancel") },
+    { value: "", label: _("Cancel") },
     { value: "yes", label, kind: "danger" },
   ])) === "yes";
 }
@@ -301,10 +320,10 @@ export const formatDate = (seconds) => dateFormat.format(new Date(seconds * 1000
 /** Returns the heading for that time in a list: today, yesterday, this week. */
 export function describeAge(seconds, now = Date.now() / 1000) {
   const start = new Date(now * 1000).setHours(0, 0, 0, 0) / 1000;
-  if (seconds >= start) return word("today");
-  if (seconds >= start - 86400) return word("yesterday");
-  if (seconds >= start - 7 * 86400) return word("week");
-  return seconds >= start - 30 * 86400 ? word("month") : word("older");
+  if (seconds >= start) return _("Today");
+  if (seconds >= start - 86400) return _("Yesterday");
+  if (seconds >= start - 7 * 86400) return _("Last 7 days");
+  return seconds >= start - 30 * 86400 ? _("Last 30 days") : _("Older");
 }
 
 /** The entries by what `read` finds in each, in the order in which it is found. */
@@ -339,22 +358,22 @@ export function createIconButton(icon, label, work, title = label) {
 
 /** Creates a button that copies a text; with `bare` it is an icon alone. */
 export function createCopyButton(text, { bare = false } = {}) {
-  const label = el("span", { class: bare ? "hidden-label" : "" }, word("copy"));
+  const label = el("span", { class: bare ? "hidden-label" : "" }, _("Copy"));
   const icon = createIcon("copy");
   const button = el(
     "button",
-    { type: "button", class: `quiet copy ${bare ? "icon-button" : ""}`, title: word("copy") },
+    { type: "button", class: `quiet copy ${bare ? "icon-button" : ""}`, title: _("Copy") },
     icon,
     label,
   );
-  const show = (name, key) => {
+  const show = (name, text) => {
     icon.className = `icon icon-${name}`;
-    label.textContent = word(key);
+    label.textContent = text;
   };
   button.addEventListener("click", async () => {
     await copyText(typeof text === "function" ? text() : text);
-    show("check", "copied");
-    setTimeout(() => show("copy", "copy"), 1500);
+    show("check", _("Copied"));
+    setTimeout(() => show("copy", _("Copy")), 1500);
   });
   return button;
 }

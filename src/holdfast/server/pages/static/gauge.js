@@ -1,5 +1,5 @@
 // The gauge in the composer: how full the window will be, with what is being written and attached, before it is sent.
-import { api, byId, debounce, el, formatNumber, word } from "./core.js";
+import { _, api, byId, debounce, el, formatNumber } from "./core.js";
 import { formatShare, renderRing } from "./ring.js";
 
 const place = byId("gauge");
@@ -89,9 +89,9 @@ function show() {
     draft: formatNumber(draft),
   };
   const text = [
-    word("gauge", values),
-    draft && word("gauge_draft", values),
-    uncounted && word("gauge_uncounted", { n: uncounted }),
+    _("The next question uses {share} of the window: {used} of {window} tokens.", values),
+    draft && _("{draft} of them are in your draft.", values),
+    uncounted && _("Without pictures and files that only the server can read: {n}.", { n: uncounted }),
   ].filter(Boolean).join(" ");
   place.querySelector("summary").replaceChildren(
     renderRing(used / window, text, draft / window),

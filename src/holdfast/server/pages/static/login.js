@@ -1,11 +1,15 @@
 // Signs in with the password and returns to the page that asked for it.
-import { api, attempt, byId, el, word } from "./core.js";
+import { _, api, attempt, byId, el } from "./core.js";
 
 const form = byId("login");
 const wrong = byId("wrong");
 const enter = byId("enter");
 // What a refusal means to a person, by its status; anything else is told as the server says it.
-const REASONS = { 401: "wrong_password", 429: "too_many", 400: "no_password" };
+const REASONS = {
+  400: _("No password is set yet: `holdfast password` on the server sets one."),
+  401: _("This is not the password."),
+  429: _("Too many wrong tries. Wait a little, then try again."),
+};
 
 /** Returns where to go after signing in: only addresses of this server. */
 function readTarget() {
@@ -22,7 +26,7 @@ form.addEventListener("submit", async (event) => {
     await api("/api/login", { method: "POST", body: { password: form.password.value } });
     location.assign(readTarget());
   } catch (error) {
-    wrong.textContent = error.status in REASONS ? word(REASONS[error.status]) : error.message;
+    wrong.textContent = REASONS[error.status] ?? error.message;
     wrong.hidden = false;
     form.password.select();
   } finally {
@@ -40,7 +44,7 @@ attempt(async () => {
   state.hidden = who.password && who.how === "nobody";
   state.replaceChildren(
     ...(who.how === "nobody"
-      ? [word("no_password")]
-      : [word("already_in"), " ", el("a", { href: readTarget() }, word("go_on"))]),
+      ? [_("No password is set yet: `holdfast password` on the server sets one.")]
+      : [_("You are signed in already."), " ", el("a", { href: readTarget() }, _("Go on"))]),
   );
 });

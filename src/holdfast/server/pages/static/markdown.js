@@ -1,7 +1,7 @@
 // HTML that the server made of Markdown, as it is shown: code with colours and a button to copy it, formulas,
 // tables that scroll, task lists, footnotes, thinking folded. One way for answers that are written and for those
 // that were loaded. Libraries are loaded when there is code or a formula, and not before.
-import { createCopyButton, el, parseHtml, queryAll, word } from "./core.js";
+import { _, createCopyButton, el, parseHtml, queryAll } from "./core.js";
 import { loaded, loadFormulas, loadHighlighter } from "./vendor.js";
 
 // Characters of code that are coloured at most: more would hold the page up.
@@ -40,7 +40,7 @@ export function renderThinking(text) {
   return el(
     "details",
     { class: "fold thinking" },
-    el("summary", {}, word("thinking")),
+    el("summary", {}, _("Thinking")),
     el("div", { class: "words", dir: "auto" }, text),
   );
 }
@@ -53,7 +53,7 @@ function foldThought(thought, place) {
 
 function addBox(item) {
   const isDone = item.classList.contains("done");
-  const label = word(isDone ? "task_done" : "task_open");
+  const label = isDone ? _("Done") : _("To do");
   const box = el("input", { type: "checkbox", disabled: true, checked: isDone, "aria-label": label });
   (item.querySelector(":scope > p") ?? item).prepend(box, " ");
 }
@@ -64,7 +64,7 @@ function linkNotes(content) {
   if (!texts.length) return;
   const name = `note-${++noteCount}`;
   for (const [at, text] of texts.entries()) {
-    const back = el("a", { href: `#${name}-mark-${at + 1}`, "aria-label": word("note_back") }, "↩");
+    const back = el("a", { href: `#${name}-mark-${at + 1}`, "aria-label": _("Back to the text") }, "↩");
     text.id = `${name}-${at + 1}`;
     text.tabIndex = -1;
     text.append(" ", back);
@@ -72,7 +72,11 @@ function linkNotes(content) {
   const marks = new Set();
   for (const mark of queryAll("sup.footnote", content)) {
     const number = mark.textContent;
-    const link = el("a", { href: `#${name}-${number}`, "aria-label": word("note", { n: number }) }, number);
+    const link = el(
+      "a",
+      { href: `#${name}-${number}`, "aria-label": _("Footnote {n}", { n: number }) },
+      number,
+    );
     if (!marks.has(number)) link.id = `${name}-mark-${number}`;
     marks.add(number);
     mark.replaceChildren(link);
@@ -97,7 +101,7 @@ function addCodeHead(code) {
     el(
       "div",
       { class: "code-head" },
-      el("span", {}, languageOf(code) || word("code")),
+      el("span", {}, languageOf(code) || _("Code")),
       createCopyButton(text),
     ),
   );

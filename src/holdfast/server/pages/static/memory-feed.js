@@ -1,5 +1,5 @@
 // A long list of which only the visible part is in the page. It fetches more when its end comes near.
-import { attempt, el, word } from "./core.js";
+import { _, attempt, el } from "./core.js";
 
 const PAGE = 50;
 // How far off, in pixels, something is still kept ready.
@@ -13,7 +13,7 @@ export function createFeed(place, end, { fetch, draw, report }) {
   let busy = false;
   // How often something was changed here: what was fetched before that may not know of it.
   let changes = 0;
-  const more = el("button", { type: "button", onclick: () => loadNext() }, word("more"));
+  const more = el("button", { type: "button", onclick: () => loadNext() }, _("Load more"));
   const visibility = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) {
       const block = blocks.find(({ place: element }) => element === target);

@@ -1,10 +1,27 @@
 // One memory as people see it: its words and where they come from; corrected in place, pinned, forgotten, its history.
-import { attempt, byId, el, formatDate, formatMoment, formatNumber, toast, word } from "./core.js";
+import {
+  _,
+  attempt,
+  byId,
+  el,
+  formatDate,
+  formatMoment,
+  formatNumber,
+  ngettext,
+  pgettext,
+  toast,
+} from "./core.js";
 import { markWords } from "./mark-words.js";
 import { ask, nameOwner, scopeHeaders } from "./memory-scope.js";
 import { renderReasons } from "./memory-hit.js";
 
-const KINDS = ["fact", "decision", "preference", "note"];
+/** The kinds of memories that people choose from: one of it, and several. */
+export const KINDS = {
+  fact: [_("Fact"), _("Facts")],
+  decision: [_("Decision"), _("Decisions")],
+  preference: [_("Preference"), _("Preferences")],
+  note: [_("Note"), _("Notes")],
+};
 const UNDO = 12_000;
 const lastSeen = (memory) => Math.max(memory.valid_from, memory.seen);
 
@@ -33,19 +50,19 @@ export function renderMemory(item, tools) {
       el(
         "div",
         { class: "actions" },
-        createButton("edit", word("edit"), startEdit),
+        createButton("edit", _("Edit"), startEdit),
         byId("state").value === "archived"
-          ? createButton("restore", word("restore"), () => restoreMemory(item, tools))
-          : createButton("pin", word(memory.pinned ? "unpin" : "pin"), () => togglePin(item, tools), {
-            title: word("pin_more"),
+          ? createButton("restore", _("Take out of the archive"), () => restoreMemory(item, tools))
+          : createButton("pin", memory.pinned ? _("Unpin") : _("Pin"), () => togglePin(item, tools), {
+            title: _("What is pinned is never moved to the archive."),
           }),
         createButton(
           "history",
-          word("history"),
+          _("History"),
           (event) => toggleHistory(event.currentTarget, element, item),
           { "aria-expanded": "false" },
         ),
-        createButton("forget", word("forget"), () => forgetMemory(item, tools)),
+        createButton("forget", _("Forget"), () => forgetMemory(item, tools)),
       ),
     ),
   );
@@ -61,16 +78,20 @@ function renderFacts(item) {
   return el(
     "p",
     { class: "about small faint" },
-    el("span", { class: `tag kind ${memory.kind}` }, word(memory.kind)),
-    memory.pinned && el("span", { class: "tag" }, word("pinned")),
+    el(
+      "span",
+      { class: `tag kind ${memory.kind}` },
+      KINDS[memory.kind]?.[0] ?? pgettext("kind of memory", "Summary"),
+    ),
+    memory.pinned && el("span", { class: "tag" }, _("Pinned")),
     at
       ? el("time", { datetime: new Date(at * 1000).toISOString(), title: formatMoment(at) }, formatDate(at))
       : null,
     el("span", {
       class: "importance",
       role: "img",
-      "aria-label": word("importance_is", { n: share }),
-      title: word("importance_is", { n: share }),
+      "aria-label": _("Importance {n} %", { n: share }),
+      title: _("Importance {n} %", { n: share }),
     }, bar),
     renderSource(memory, chats),
     nameOwner(memory.scope) && el("span", { class: "tag", dir: "auto" }, nameOwner(memory.scope)),
@@ -78,26 +99,26 @@ function renderFacts(item) {
       el(
         "span",
         {},
-        memory.valid_until ? word("until", { date: formatDate(memory.valid_until) }) : word("replaced"),
+        memory.valid_until ? _("until {date}", { date: formatDate(memory.valid_until) }) : _("Replaced"),
       ),
   );
 }
 
 /** Shows where it was learned, as a link if the conversation can be opened. */
 function renderSource(memory, chats) {
-  if (!memory.conversation) return el("span", {}, word("by_you"));
+  if (!memory.conversation) return el("span", {}, _("Written down by you"));
   const chat = chats?.[memory.conversation];
-  if (!chat) return el("span", {}, word("chat_gone"));
-  const title = chat.title || word("untitled");
+  if (!chat) return el("span", {}, _("From a chat that was deleted"));
+  const title = chat.title || _("Untitled chat");
   const more = memory.also.length ? ` +${formatNumber(memory.also.length)}` : "";
   // The address of a group's conversation alone does not open it.
   if (chat.kind === "group") {
-    return el("span", { dir: "auto" }, word("from_chat", { title }) + more);
+    return el("span", { dir: "auto" }, _("From “{title}”", { title }) + more);
   }
   return el(
     "a",
     { href: `/c/${encodeURIComponent(memory.conversation)}`, dir: "auto" },
-    word("from_chat", { title }) + more,
+    _("From “{title}”", { title }) + more,
   );
 }
 
@@ -107,7 +128,7 @@ function createForm(memory, label) {
     rows: 3,
     dir: "auto",
     required: true,
-    "aria-label": word("text"),
+    "aria-label": _("Text"),
     value: memory.text,
   });
   const grow = () => {
@@ -115,8 +136,12 @@ function createForm(memory, label) {
     text.style.height = `${Math.min(text.scrollHeight + 2, 400)}px`;
   };
   text.addEventListener("input", grow);
-  const kind = el("select", {}, ...KINDS.map((name) => el("option", { value: name }, word(name))));
-  if (!KINDS.includes(memory.kind)) kind.append(el("option", { value: memory.kind }, memory.kind));
+  const kind = el(
+    "select",
+    {},
+    ...Object.entries(KINDS).map(([name, [label]]) => el("option", { value: name }, label)),
+  );
+  if (!(memory.kind in KINDS)) kind.append(el("option", { value: memory.kind }, memory.kind));
   kind.value = memory.kind;
   const importance = el("input", {
     type: "range",
@@ -128,7 +153,7 @@ function createForm(memory, label) {
   const share = el("output", {}, `${importance.value} %`);
   importance.addEventListener("input", () => (share.textContent = `${importance.value} %`));
   const pinned = el("input", { type: "checkbox", checked: memory.pinned });
-  const cancel = el("button", { type: "button" }, word("cancel"));
+  const cancel = el("button", { type: "button" }, _("Cancel"));
   const form = el(
     "form",
     { class: "card memory-form" },
@@ -136,9 +161,14 @@ function createForm(memory, label) {
     el(
       "div",
       { class: "row" },
-      el("label", { class: "row" }, el("span", {}, word("kind")), kind),
-      el("label", { class: "row" }, el("span", {}, word("importance")), importance, share),
-      el("label", { class: "row", title: word("pin_more") }, pinned, el("span", {}, word("pinned"))),
+      el("label", { class: "row" }, el("span", {}, _("Kind")), kind),
+      el("label", { class: "row" }, el("span", {}, _("Importance")), importance, share),
+      el(
+        "label",
+        { class: "row", title: _("What is pinned is never moved to the archive.") },
+        pinned,
+        el("span", {}, _("Pinned")),
+      ),
     ),
     el("div", { class: "buttons" }, cancel, el("button", { class: "main" }, label)),
   );
@@ -158,7 +188,7 @@ function createForm(memory, label) {
 }
 
 function editMemory(element, item, tools) {
-  const { form, cancel, readValues, focusForm } = createForm(item.memory, word("save"));
+  const { form, cancel, readValues, focusForm } = createForm(item.memory, _("Save"));
   const content = [...element.childNodes];
   const closeForm = () => {
     element.replaceChildren(...content);
@@ -176,7 +206,7 @@ function editMemory(element, item, tools) {
     if (!saved) return undefined;
     const next = tools.replace({ ...item, memory: saved });
     next?.querySelector('[data-do="edit"]').focus();
-    return toast(word("saved"));
+    return toast(_("Saved."));
   });
   element.replaceChildren(form);
   focusForm();
@@ -201,7 +231,7 @@ async function restoreMemory(item, tools) {
   );
   if (!restored) return;
   tools.remove(item);
-  toast(word("restored"));
+  toast(_("It is remembered again, and pinned, so that it stays."));
 }
 
 async function forgetMemory(item, tools) {
@@ -212,7 +242,7 @@ async function forgetMemory(item, tools) {
   if (!done) return;
   tools.remove(item);
   showUndo(
-    word("forgotten", {
+    _("Forgotten: {text}", {
       text: item.memory.text.length > 60 ? `${item.memory.text.slice(0, 60)} …` : item.memory.text,
     }),
     () =>
@@ -227,7 +257,7 @@ async function forgetMemory(item, tools) {
 
 /** Shows a message with an undo button; it stays while the pointer or focus is on it. */
 function showUndo(text, undo) {
-  const button = el("button", { type: "button", class: "undo" }, word("undo"));
+  const button = el("button", { type: "button", class: "undo" }, _("Undo"));
   const element = el("div", { class: "toast with-undo" }, el("span", { dir: "auto" }, text), button);
   let timer = setTimeout(() => element.remove(), UNDO);
   const pauseTimer = () => clearTimeout(timer);
@@ -238,7 +268,7 @@ function showUndo(text, undo) {
   element.addEventListener("focusout", startTimer);
   button.addEventListener("click", async () => {
     element.remove();
-    if (await attempt(undo)) toast(word("undone"));
+    if (await attempt(undo)) toast(_("It is remembered again."));
   });
   byId("toasts").append(element);
 }
@@ -267,18 +297,20 @@ async function toggleHistory(button, element, item) {
   return element.append(
     el(
       "div",
-      { class: "past", role: "group", "aria-label": word("history") },
-      rows.length ? el("ol", {}, ...rows) : el("p", { class: "faint small" }, word("no_history")),
+      { class: "past", role: "group", "aria-label": _("History") },
+      rows.length
+        ? el("ol", {}, ...rows)
+        : el("p", { class: "faint small" }, _("Nothing else stood in its place.")),
     ),
   );
 }
 
 function describePeriod(memory) {
   const from = memory.valid_from ? formatDate(memory.valid_from) : "";
-  if (!memory.superseded_by) return from ? word("since", { date: from }) : word("holds_now");
+  if (!memory.superseded_by) return from ? _("since {date}", { date: from }) : _("now");
   const until = memory.valid_until ? formatDate(memory.valid_until) : "";
-  if (!until) return word("replaced");
-  return from ? word("from_until", { from, until }) : word("until", { date: until });
+  if (!until) return _("Replaced");
+  return from ? _("{from} to {until}", { from, until }) : _("until {date}", { date: until });
 }
 
 /** Says how many memories made room for others, and where the limit is set. */
@@ -286,9 +318,13 @@ export const renderArchived = (count) =>
   el(
     "p",
     { class: "notice" },
-    word("archived_more", { n: formatNumber(count) }),
+    ngettext(
+      "1 memory was moved to the archive to make room.",
+      "{n} memories were moved to the archive to make room.",
+      { n: formatNumber(count) },
+    ),
     " ",
-    el("a", { href: "/settings#row-memory_limit" }, word("raise_limit")),
+    el("a", { href: "/settings#row-memory_limit" }, _("Raise the limit")),
   );
 
 /** A form for something new, under the button that asked for it. */
@@ -299,7 +335,7 @@ export function openAddForm(place, button, callback) {
     kind: "fact",
     importance: 0.8,
     pinned: false,
-  }, word("remember"));
+  }, _("Remember"));
   const closeForm = () => {
     place.replaceChildren();
     button.focus();
@@ -312,9 +348,17 @@ export function openAddForm(place, button, callback) {
     closeForm();
     callback({ id: reply.memory.id, memory: reply.memory, chats: {} });
     toast(
-      word(reply.replaced.length ? "added_replaced" : reply.action === "added" ? "added" : "known_already", {
-        n: reply.replaced.length,
-      }),
+      reply.replaced.length
+        ? _("Remembered. It replaces {n} that no longer hold.", {
+          n: reply.replaced.length,
+        })
+        : reply.action === "added"
+        ? _("Remembered.", {
+          n: reply.replaced.length,
+        })
+        : _("It was known already, and is up to date now.", {
+          n: reply.replaced.length,
+        }),
     );
     if (reply.archived.length) byId("room").replaceChildren(renderArchived(reply.archived.length));
   });

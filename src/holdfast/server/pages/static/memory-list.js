@@ -1,11 +1,10 @@
 // The list of memories: which ones, searching as one types, adding, and following what happens elsewhere.
-import { attempt, byId, confirmAction, debounce, el, formatNumber, word } from "./core.js";
+import { _, attempt, byId, confirmAction, debounce, el, formatNumber, ngettext } from "./core.js";
 import { ask } from "./memory-scope.js";
 import { createFeed } from "./memory-feed.js";
-import { openAddForm, renderMemory } from "./memory-item.js";
+import { KINDS, openAddForm, renderMemory } from "./memory-item.js";
 import { explainHit, renderPassage } from "./memory-hit.js";
 
-const KINDS = ["fact", "decision", "preference", "note"];
 const HITS = 50;
 // With less of the question in it, something is only the best of what there is.
 const ABOUT = 0.15;
@@ -40,11 +39,16 @@ export function createList() {
   function showCount(total) {
     const isSearching = Boolean(box.value.trim());
     if (!total) {
-      summary.textContent = word(
-        isSearching ? "found_nothing" : kind || state.value ? "none_of_these" : "none_yet",
-      );
-    } else if (isSearching) summary.textContent = word("by_letters", { n: formatNumber(total) });
-    else summary.textContent = word(total === 1 ? "one_memory" : "memories", { n: formatNumber(total) });
+      summary.textContent = isSearching
+        ? _("Nothing was found.")
+        : kind || state.value
+        ? _("There are none of these.")
+        : _("Nothing is remembered yet. What matters in your chats appears here by itself.");
+    } else if (isSearching) {
+      summary.textContent = _("{n} with these letters, newest first", { n: formatNumber(total) });
+    } else {summary.textContent = total === 1
+        ? _("One memory", { n: formatNumber(total) })
+        : _("{n} memories, newest first", { n: formatNumber(total) });}
     if (!isSearching && !kind && !state.value) {
       byId("count-memories").textContent = total ? formatNumber(total) : "";
     }
@@ -56,7 +60,7 @@ export function createList() {
         el(
           "details",
           { class: "small faint" },
-          el("summary", {}, word("remarks", { n: texts.length })),
+          el("summary", {}, _("Remarks ({n})", { n: texts.length })),
           el("ul", {}, ...texts.map((text) => el("li", { lang: "en" }, text))),
         ),
       ]
@@ -87,12 +91,12 @@ export function createList() {
         el(
           "div",
           { class: "row" },
-          el("button", { type: "button", onclick: () => decide("replace") }, word("replace")),
+          el("button", { type: "button", onclick: () => decide("replace") }, _("Replace")),
           el("button", {
             type: "button",
             class: "quiet",
             onclick: () => decide("keep-both"),
-          }, word("keep_both")),
+          }, _("Keep both")),
         ),
       );
     };
@@ -102,7 +106,7 @@ export function createList() {
           el(
             "div",
             { class: "card" },
-            el("h3", {}, word("rivals")),
+            el("h3", {}, _("Does the newer one replace the older?")),
             el("ul", { class: "list" }, ...proposals.map(renderRival)),
           ),
         ]
@@ -133,7 +137,7 @@ export function createList() {
     }));
     for (const item of items) item.why = explainHit(item.hit);
     const near = items.filter(({ hit }) => hit.exact || hit.score >= ABOUT);
-    const method = word(answer.engines.includes("vectors") ? "by_both" : "by_words");
+    const method = answer.engines.includes("vectors") ? _("by words and meaning") : _("by words");
     // Whoever is in the middle of a word has none yet that could be looked for.
     if (near.length) showHits(near, method);
     else await list.restart();
@@ -146,14 +150,16 @@ export function createList() {
           showHits(items, method);
           byId("feed").querySelectorAll("article")[near.length]?.focus();
         },
-      }, word("weaker", { n: items.length - near.length })));
+      }, _("Show {n} that are hardly about it", { n: items.length - near.length })));
     }
     return undefined;
   }
 
   function showHits(items, method) {
     list.put(items);
-    summary.textContent = word(items.length === 1 ? "one_hit" : "hits", { n: items.length, how: method });
+    summary.textContent = items.length === 1
+      ? _("One hit, found {how}", { n: items.length, how: method })
+      : ngettext("1 hit, found {how}", "{n} hits, best first, found {how}", { n: items.length, how: method });
   }
 
   /** Shows the changed memory. */
@@ -173,14 +179,14 @@ export function createList() {
   }
 
   byId("kinds").append(
-    ...["", ...KINDS].map((name) =>
+    ...["", ...Object.keys(KINDS)].map((name) =>
       el("button", {
         type: "button",
         class: `kind ${name}`,
         value: name,
         "aria-pressed": String(!name),
         onclick: () => chooseKind(name),
-      }, word(name ? `${name}s` : "all_kinds"))
+      }, name ? KINDS[name][1] : _("All"))
     ),
   );
   box.addEventListener("input", debounce(() => attempt(refresh), 180));
@@ -226,11 +232,16 @@ export function createList() {
       class: "quiet",
       onclick: async () => {
         if (
-          !list.isEditing() || (await confirmAction(word("reload"), word("editing"), word("reload")))
+          !list.isEditing() ||
+          (await confirmAction(
+            _("Reload"),
+            _("You are editing a memory; your changes would be lost."),
+            _("Reload"),
+          ))
         ) attempt(refresh);
         button.remove();
       },
-    }, word("changed_meanwhile"));
+    }, _("Memories have changed meanwhile: show them"));
     byId("troubles").replaceChildren(button);
   }
 

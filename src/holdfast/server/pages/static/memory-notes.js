@@ -1,5 +1,6 @@
 // The files of memory: a tree of them, and an editor that never writes over what its person has not seen.
 import {
+  _,
   attempt,
   byId,
   confirmAction,
@@ -8,18 +9,23 @@ import {
   formatNumber,
   showDialog,
   toast,
-  word,
 } from "./core.js";
 import { ask } from "./memory-scope.js";
 import { chooseVersion } from "./memory-conflict.js";
 
-const FOLDERS = new Set(["memory", "conversations", "research", "archive", "projects"]);
+const FOLDERS = {
+  memory: _("Days"),
+  conversations: _("Summaries"),
+  research: _("Research"),
+  archive: _("Archive"),
+  projects: _("Projects"),
+};
 const noteRoute = (path) => `/api/notes/${path.split("/").map(encodeURIComponent).join("/")}`;
 const formatBytes = (
   bytes,
 ) => (bytes < 1000
-  ? word("bytes", { n: formatNumber(bytes) })
-  : word("kilobytes", { n: formatNumber(Math.round(bytes / 100) / 10) }));
+  ? _("{n} bytes", { n: formatNumber(bytes) })
+  : _("{n} KB", { n: formatNumber(Math.round(bytes / 100) / 10) }));
 
 /** `open` shows a tab of the page, so that a file has an address. */
 export function createNotes(open) {
@@ -36,18 +42,18 @@ export function createNotes(open) {
     files = reply.notes;
     const unusable = Object.entries(reply.left_out);
     tree.replaceChildren(
-      el("button", { type: "button", class: "wide", onclick: createNote }, word("new_note")),
+      el("button", { type: "button", class: "wide", onclick: createNote }, _("New note")),
       renderBranch(buildTree()),
       unusable.length
         ? el(
           "details",
           { class: "small faint" },
-          el("summary", {}, word("unusable", { n: unusable.length })),
+          el("summary", {}, _("Files that cannot be used ({n})", { n: unusable.length })),
           el("ul", {}, ...unusable.map(([path, reason]) => el("li", {}, `${path}: ${reason}`))),
         )
         : "",
     );
-    if (!files.length) tree.append(el("p", { class: "faint small" }, word("no_notes")));
+    if (!files.length) tree.append(el("p", { class: "faint small" }, _("There are no files yet.")));
     markCurrent();
   }
 
@@ -81,7 +87,7 @@ export function createNotes(open) {
           el(
             "summary",
             {},
-            FOLDERS.has(inner) ? word(`folder_${inner}`) : inner,
+            FOLDERS[inner] ?? inner,
             " ",
             el("span", { class: "count" }, formatNumber(countFiles(below))),
           ),
@@ -114,7 +120,11 @@ export function createNotes(open) {
 
   async function confirmLeave() {
     return !isDirty() ||
-      confirmAction(word("unsaved"), word("unsaved_more", { path: current.path }), word("discard"));
+      confirmAction(
+        _("Discard changes?"),
+        _("{path} has changes that are not saved.", { path: current.path }),
+        _("Discard"),
+      );
   }
 
   async function readNote(path) {
@@ -141,7 +151,15 @@ export function createNotes(open) {
     }
     const note = await readNote(path);
     const summary = /(^|\/)conversations\/[^/]+\/summary\.md$/.test(path);
-    drawNote({ path, ...note, fixed: !note.whole ? word("no_text") : summary ? word("summary_fixed") : "" });
+    drawNote({
+      path,
+      ...note,
+      fixed: !note.whole
+        ? _("Some of its bytes are no text, so it can only be read here.")
+        : summary
+        ? _("Summaries are written from their conversations; undo one there.")
+        : "",
+    });
   }
 
   function drawNote(note) {
@@ -163,7 +181,7 @@ export function createNotes(open) {
       class: "main",
       disabled: !note.fresh,
       onclick: () => attempt(() => saveNote(current.tag)),
-    }, word("save"));
+    }, _("Save"));
     // What is kept about a memory is one long line, which says nothing to people.
     const wrapBox = el("input", {
       type: "checkbox",
@@ -187,7 +205,7 @@ export function createNotes(open) {
         el(
           "span",
           { class: "faint small" },
-          file ? `${formatBytes(file.size)} · ${formatMoment(file.modified_at)}` : word("not_saved_yet"),
+          file ? `${formatBytes(file.size)} · ${formatMoment(file.modified_at)}` : _("Not saved yet"),
         ),
       ),
       note.fixed ? el("p", { class: "small faint" }, note.fixed) : "",
@@ -200,10 +218,10 @@ export function createNotes(open) {
           ? el(
             "button",
             { type: "button", class: "danger", onclick: () => attempt(deleteNote) },
-            word("delete"),
+            _("Delete"),
           )
           : "",
-        el("label", { class: "row small" }, wrapBox, word("wrap")),
+        el("label", { class: "row small" }, wrapBox, _("Wrap lines")),
       ),
     );
     markCurrent();
@@ -227,7 +245,7 @@ export function createNotes(open) {
       const next = await readNote(path);
       await loadList();
       drawNote({ path, ...next, fixed: "" });
-      toast(word("saved"));
+      toast(_("Saved."));
       editor.querySelector("textarea").focus();
       return;
     }
@@ -241,7 +259,12 @@ export function createNotes(open) {
 
   async function deleteNote() {
     const { path } = current;
-    if (!(await confirmAction(word("delete_note"), word("delete_note_more", { path })))) return;
+    if (
+      !(await confirmAction(
+        _("Delete this file?"),
+        _("{path} and everything remembered in it will be gone.", { path }),
+      ))
+    ) return;
     await ask(noteRoute(path), { method: "DELETE", headers: { "if-match": current.tag } });
     current = null;
     await loadList();
@@ -250,7 +273,7 @@ export function createNotes(open) {
   }
 
   function showEmpty() {
-    editor.replaceChildren(el("p", { class: "empty" }, word("choose_note")));
+    editor.replaceChildren(el("p", { class: "empty" }, _("Choose a file.")));
     open("notes");
   }
 
@@ -265,11 +288,11 @@ export function createNotes(open) {
       autocomplete: "off",
     });
     const answer = await showDialog(
-      word("new_note"),
-      el("label", {}, el("span", {}, word("new_note_name")), name),
+      _("New note"),
+      el("label", {}, el("span", {}, _("Name of the file, such as ideas.md")), name),
       [
-        { value: "yes", label: word("ok"), kind: "main" },
-        { value: "", label: word("cancel") },
+        { value: "yes", label: _("OK"), kind: "main" },
+        { value: "", label: _("Cancel") },
       ],
     );
     if (answer !== "yes" || !name.value.trim()) return;
@@ -283,7 +306,7 @@ export function createNotes(open) {
     current.box.focus();
   }
 
-  editor.replaceChildren(el("p", { class: "empty" }, word("choose_note")));
+  editor.replaceChildren(el("p", { class: "empty" }, _("Choose a file.")));
   addEventListener("beforeunload", (event) => isDirty() && event.preventDefault());
 
   return {

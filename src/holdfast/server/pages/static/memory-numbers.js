@@ -1,16 +1,26 @@
 // Statistics of memory, and what is done with all of it: taking it out and in, the index anew, forgetting everything.
-import { attempt, byId, el, formatMoment, formatNumber, queryAll, showDialog, toast, word } from "./core.js";
-import { renderArchived } from "./memory-item.js";
+import {
+  _,
+  attempt,
+  byId,
+  el,
+  formatMoment,
+  formatNumber,
+  ngettext,
+  queryAll,
+  showDialog,
+  toast,
+} from "./core.js";
+import { KINDS, renderArchived } from "./memory-item.js";
 import { ask, nameScope, scope } from "./memory-scope.js";
 
-const KINDS = ["fact", "decision", "preference", "note"];
 const LOOK = 1_500;
 const formatTenths = (amount) => formatNumber(Math.round(amount * 10) / 10);
 const formatBytes = (
   bytes,
 ) => (bytes < 1_000_000
-  ? word("kilobytes", { n: formatTenths(bytes / 1_000) })
-  : word("megabytes", { n: formatTenths(bytes / 1_000_000) }));
+  ? _("{n} KB", { n: formatTenths(bytes / 1_000) })
+  : _("{n} MB", { n: formatTenths(bytes / 1_000_000) }));
 const renderFold = (title, lines, lang) =>
   el(
     "details",
@@ -29,7 +39,10 @@ export function createStatistics(onChange) {
     confirm = stats.confirm;
     byId("numbers").replaceChildren(renderCounts(stats), renderFacts(stats));
     byId("index").replaceChildren(...renderIndex(stats));
-    byId("clear-help").textContent = word("clear_help", { whose: nameScope(scope) });
+    byId("clear-help").textContent = _(
+      "All memories ({whose}) are removed for good, the archive included. Other text in the files stays.",
+      { whose: nameScope(scope) },
+    );
     showProgress(stats.reindex);
   }
 
@@ -41,23 +54,26 @@ export function createStatistics(onChange) {
       el(
         "p",
         { class: "notice" },
-        word("full", { limit: formatNumber(limit) }),
+        _(
+          "The limit of {limit} memories is reached: the least useful are moved to the archive, where they can still be found. Pinned ones, rules and preferences stay.",
+          { limit: formatNumber(limit) },
+        ),
         " ",
-        el("a", { href: "/settings#row-memory_limit" }, word("raise_limit")),
+        el("a", { href: "/settings#row-memory_limit" }, _("Raise the limit")),
       ),
     );
   }
 
   function renderCounts(stats) {
-    const most = Math.max(1, ...KINDS.map((kind) => stats.kinds[kind] ?? 0));
-    const rows = KINDS.map((kind) => {
+    const most = Math.max(1, ...Object.keys(KINDS).map((kind) => stats.kinds[kind] ?? 0));
+    const rows = Object.entries(KINDS).map(([kind, [, label]]) => {
       const count = stats.kinds[kind] ?? 0;
       const bar = el("i", { class: `bar ${kind}`, "aria-hidden": "true" });
       bar.style.width = `${(100 * count) / most}%`;
       return el(
         "tr",
         {},
-        el("th", { scope: "row" }, word(`${kind}s`)),
+        el("th", { scope: "row" }, label),
         el("td", { class: "amount" }, formatNumber(count)),
         el("td", { class: "grow" }, bar),
       );
@@ -65,7 +81,7 @@ export function createStatistics(onChange) {
     return el(
       "div",
       { class: "card" },
-      el("h3", { id: "by-kind" }, word("by_kind")),
+      el("h3", { id: "by-kind" }, _("By kind")),
       el("table", { class: "bars", "aria-labelledby": "by-kind" }, el("tbody", {}, ...rows)),
     );
   }
@@ -73,20 +89,20 @@ export function createStatistics(onChange) {
   function renderFacts(stats) {
     const rows = [
       [
-        "count_active",
-        word("count_limit", { n: formatNumber(stats.active), limit: formatNumber(stats.limit) }),
+        _("Hold now"),
+        _("{n} of at most {limit}", { n: formatNumber(stats.active), limit: formatNumber(stats.limit) }),
       ],
-      ["count_former", formatNumber(stats.superseded)],
-      ["count_archived", formatNumber(stats.archived)],
-      ["count_forgotten", formatNumber(stats.forgotten)],
-      ["count_recalls", formatNumber(stats.recalls)],
-      ["count_files", `${formatNumber(stats.notes.files)} · ${formatBytes(stats.notes.bytes)}`],
-      ["last_change", stats.newest ? formatMoment(stats.newest) : "–"],
+      [_("No longer hold"), formatNumber(stats.superseded)],
+      [_("In the archive"), formatNumber(stats.archived)],
+      [_("Forgotten"), formatNumber(stats.forgotten)],
+      [_("Used in answers"), formatNumber(stats.recalls)],
+      [_("Files and size"), `${formatNumber(stats.notes.files)} · ${formatBytes(stats.notes.bytes)}`],
+      [_("Newest"), stats.newest ? formatMoment(stats.newest) : "–"],
     ];
     return el(
       "dl",
       { class: "facts" },
-      ...rows.map(([name, value]) => el("div", {}, el("dt", {}, word(name)), el("dd", {}, value))),
+      ...rows.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))),
     );
   }
 
@@ -94,17 +110,26 @@ export function createStatistics(onChange) {
     const skipped = Object.entries(index.skipped);
     const lines = [
       index.stale
-        ? word("index_stale", { n: formatNumber(index.stale), all: formatNumber(index.files) })
-        : word("index_fresh", { n: formatNumber(index.files) }),
-      index.indexed_at ? word("index_at", { when: formatMoment(index.indexed_at) }) : "",
+        ? _("{n} of {all} files have changed and are read again with the next search.", {
+          n: formatNumber(index.stale),
+          all: formatNumber(index.files),
+        })
+        : ngettext("The one file is indexed.", "All {n} files are indexed.", {
+          n: formatNumber(index.files),
+        }),
+      index.indexed_at ? _("Last read: {when}", { when: formatMoment(index.indexed_at) }) : "",
       vectors.embedder
-        ? word("vectors_by", {
+        ? _("Found by meaning with {name}", {
           name: [vectors.embedder, vectors.engine?.location && vectors.engine.engine].filter(Boolean).join(
             ", ",
           ),
         })
-        : word("vectors_none"),
-      vectors.waiting ? word("vectors_waiting", { n: formatNumber(vectors.waiting) }) : "",
+        : _("Found by words only."),
+      vectors.waiting
+        ? ngettext("1 text waits for its vector.", "{n} texts wait for their vectors.", {
+          n: formatNumber(vectors.waiting),
+        })
+        : "",
     ].filter(Boolean);
     const wrong = vectors.trouble || vectors.engine?.trouble;
     const trouble = wrong ? el("li", { class: "wrong", lang: "en" }, wrong) : "";
@@ -112,7 +137,7 @@ export function createStatistics(onChange) {
       el("ul", { class: "plain" }, ...lines.map((line) => el("li", {}, line)), trouble),
       skipped.length
         ? renderFold(
-          word("unusable", { n: skipped.length }),
+          _("Files that cannot be used ({n})", { n: skipped.length }),
           skipped.map(([path, reason]) => `${path}: ${reason}`),
           "en",
         )
@@ -129,16 +154,18 @@ export function createStatistics(onChange) {
     clearTimeout(timer);
     if (isRunning) {
       byId("reindex-bar").value = reindex.total ? reindex.percent : 0;
-      byId("reindex-text").textContent = word(`phase_${reindex.phase}`, {
-        done: formatNumber(reindex.done),
-        total: formatNumber(reindex.total),
-      });
+      const progress = { done: formatNumber(reindex.done), total: formatNumber(reindex.total) };
+      byId("reindex-text").textContent = reindex.phase === "files"
+        ? _("Reading files: {done} of {total}", progress)
+        : _("Making vectors: {done} of {total}", progress);
       // Should the events not come, or the end of it be missed.
       timer = setTimeout(() => attempt(loadStatistics), LOOK);
     }
     if (hasEnded) {
       toast(
-        reindex.phase === "failed" ? word("failed", { why: reindex.trouble ?? "" }) : word("reindexed"),
+        reindex.phase === "failed"
+          ? _("That did not work: {why}", { why: reindex.trouble ?? "" })
+          : _("The index is new."),
         reindex.phase === "failed" ? "error" : "info",
       );
       attempt(loadStatistics);
@@ -154,7 +181,15 @@ export function createStatistics(onChange) {
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
     const leftOut = Number(response.headers.get("x-holdfast-left-out") ?? 0);
-    toast(leftOut ? word("exported_without", { n: leftOut }) : word("exported"));
+    toast(
+      leftOut
+        ? ngettext(
+          "Exported, without 1 file that cannot be read.",
+          "Exported, without {n} files that cannot be read.",
+          { n: leftOut },
+        )
+        : _("Exported."),
+    );
   }
 
   async function importFile(file) {
@@ -168,9 +203,15 @@ export function createStatistics(onChange) {
       ["added", "updated", "known", "refused"].map((name) => [name, formatNumber(result[name])]),
     );
     byId("imported").replaceChildren(
-      el("p", {}, word("imported", counts)),
+      el(
+        "p",
+        {},
+        _("{added} added, {updated} brought up to date, {known} known already, {refused} refused.", counts),
+      ),
       ...(result.archived ? [renderArchived(result.archived)] : []),
-      result.bad.length ? renderFold(word("bad_lines", { n: result.bad.length }), result.bad, "en") : "",
+      result.bad.length
+        ? renderFold(_("{n} could not be read", { n: result.bad.length }), result.bad, "en")
+        : "",
     );
     onChange();
     await loadStatistics();
@@ -178,10 +219,10 @@ export function createStatistics(onChange) {
 
   async function clearMemory() {
     const input = el("input", { type: "text", autocomplete: "off", spellcheck: "false", class: "mono" });
-    const answer = showDialog(word("clear_title"), [
-      el("p", {}, word("clear_more")),
-      el("label", {}, el("span", {}, word("clear_type", { name: confirm })), input),
-    ], [{ value: "", label: word("cancel") }, { value: "yes", label: word("clear_all"), kind: "danger" }]);
+    const answer = showDialog(_("Forget everything?"), [
+      el("p", {}, _("This cannot be undone. An export beforehand keeps a copy.")),
+      el("label", {}, el("span", {}, _("Type “{name}” to confirm", { name: confirm })), input),
+    ], [{ value: "", label: _("Cancel") }, { value: "yes", label: _("Forget all"), kind: "danger" }]);
     const button = input.form.querySelector('button[value="yes"]');
     button.disabled = true;
     input.addEventListener("input", () => (button.disabled = input.value.trim() !== confirm));
@@ -195,7 +236,9 @@ export function createStatistics(onChange) {
     const { forgotten } = await ask(`/api/memory/all?confirm=${encodeURIComponent(confirm)}`, {
       method: "DELETE",
     });
-    toast(word("cleared", { n: formatNumber(forgotten) }));
+    toast(
+      ngettext("1 memory was forgotten.", "{n} memories were forgotten.", { n: formatNumber(forgotten) }),
+    );
     onChange();
     await loadStatistics();
   }

@@ -1,5 +1,5 @@
 // The profile: an editor that says where it goes wrong, what a model would be told of it, and what is proposed for it.
-import { attempt, byId, debounce, el, formatNumber, queryAll, toast, word } from "./core.js";
+import { _, attempt, byId, debounce, el, formatNumber, queryAll, toast } from "./core.js";
 import { ask, scope } from "./memory-scope.js";
 import { chooseVersion } from "./memory-conflict.js";
 
@@ -72,7 +72,7 @@ export function createProfile() {
       }),
     );
     takeSaved(await ask(PATH, { method: "PATCH", body }));
-    toast(word("saved"));
+    toast(_("Saved."));
   }
 
   byId("profile-fields").addEventListener("input", updateFields);
@@ -109,21 +109,24 @@ export function createProfile() {
             type: "button",
             class: "quiet",
             onclick: () => jumpToLine(result.line),
-          }, word("line", { n: result.line }))
+          }, _("Line {n}", { n: result.line }))
           : "",
         el("span", { lang: "en" }, result.trouble),
       );
     }
     numberLines(result.line ?? 0);
     save.disabled = Boolean(result.trouble) || !isDirty();
-    byId("profile-size").textContent = word("bytes_of", {
+    byId("profile-size").textContent = _("{n} of {most} bytes", {
       n: formatNumber(result.bytes),
       most: formatNumber(result.largest),
     });
-    byId("profile-told").textContent = result.text || (result.trouble ? "" : word("told_nothing"));
+    byId("profile-told").textContent = result.text || (result.trouble ? "" : _("Nothing yet."));
     byId("profile-tokens").textContent = result.trouble ? "" : [
-      word("tokens_of", { n: formatNumber(result.tokens), most: formatNumber(result.cap) }),
-      result.left_out.length ? word("no_room", { fields: result.left_out.join(", ") }) : "",
+      _("About {n} of at most {most} tokens.", {
+        n: formatNumber(result.tokens),
+        most: formatNumber(result.cap),
+      }),
+      result.left_out.length ? _("No room for: {fields}.", { fields: result.left_out.join(", ") }) : "",
     ].filter(Boolean).join(" ");
   }
 
@@ -146,7 +149,7 @@ export function createProfile() {
       });
     if (response) {
       takeSaved(response);
-      toast(word("saved"));
+      toast(_("Saved."));
       return;
     }
     const theirs = await ask(PATH);
@@ -188,7 +191,7 @@ export function createProfile() {
           el(
             "div",
             { class: "card" },
-            el("h3", {}, word("proposals")),
+            el("h3", {}, _("Proposed for your profile")),
             el("ul", { class: "list" }, ...open.map(renderProposal)),
           ),
         ]
@@ -202,7 +205,7 @@ export function createProfile() {
         await ask(`${PATH}/proposals/${encodeURIComponent(proposal.id)}/${action}`, { method: "POST" });
         await showProposals();
         if (action === "accept" && hasBegun) {
-          if (isDirty()) toast(word("changed_below"));
+          if (isDirty()) toast(_("The profile was changed. Your own changes are not saved yet."));
           else takeSaved(await ask(PATH));
         }
         (byId("proposals").querySelector("button") ?? text).focus();
@@ -216,13 +219,17 @@ export function createProfile() {
         el("strong", {}, proposal.label),
         ": ",
         el("span", { dir: "auto" }, proposal.value),
-        el("div", { class: "faint small", dir: "auto" }, word("because", { text: proposal.text })),
+        el(
+          "div",
+          { class: "faint small", dir: "auto" },
+          _("Because you said: “{text}”", { text: proposal.text }),
+        ),
       ),
       el(
         "div",
         { class: "row" },
-        el("button", { type: "button", onclick: () => decide("accept") }, word("accept")),
-        el("button", { type: "button", class: "quiet", onclick: () => decide("dismiss") }, word("dismiss")),
+        el("button", { type: "button", onclick: () => decide("accept") }, _("Accept")),
+        el("button", { type: "button", class: "quiet", onclick: () => decide("dismiss") }, _("Dismiss")),
       ),
     );
   }
@@ -231,7 +238,9 @@ export function createProfile() {
     count: () => (scope.kind === "group" ? undefined : showProposals()),
     async show() {
       if (scope.kind === "group") {
-        byId("panel-profile").replaceChildren(el("p", { class: "empty" }, word("group_has_none")));
+        byId("panel-profile").replaceChildren(
+          el("p", { class: "empty" }, _("A group has no profile: it belongs to one person.")),
+        );
         return;
       }
       if (hasBegun) return;

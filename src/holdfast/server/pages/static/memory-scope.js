@@ -1,5 +1,5 @@
 // Whose memory the page shows: one's own, a project's or a group's, as its address says.
-import { api, word } from "./core.js";
+import { _, api } from "./core.js";
 
 const query = new URLSearchParams(location.search);
 /** As the address has it; empty means the person's own. */
@@ -41,8 +41,8 @@ export function switchScope(name, kind) {
 
 /** Returns the name of a scope. */
 export function nameScope(scope) {
-  if (scope.kind === "group") return word("group", { name: scope.project });
-  return scope.project === "default" ? word("mine") : word("project", { name: scope.project });
+  if (scope.kind === "group") return _("Group {name}", { name: scope.project });
+  return scope.project === "default" ? _("Personal") : _("Project {name}", { name: scope.project });
 }
 
 /** Names the owner where it is not plain; empty otherwise. */

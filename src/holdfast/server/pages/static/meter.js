@@ -1,5 +1,5 @@
 // How full a window is, as a bar by section with the marks where levels begin.
-import { el, formatNumber, word } from "./core.js";
+import { _, describeName, el, formatNumber } from "./core.js";
 
 // In the order of a request; what is free stands before what is kept for the answer.
 const order = [
@@ -50,13 +50,13 @@ export function renderMeter(report) {
     el(
       "ul",
       { class: "legend" },
-      parts.map((part) => renderEntry(part.name, `${word(`section_${part.name}`)} `, part.tokens)),
+      parts.map((part) => renderEntry(part.name, `${describeName("section", part.name)} `, part.tokens)),
       marks.map(({ name, at }) =>
         el(
           "li",
           {},
           el("i", { class: "tick" }),
-          `${name.split(" ")[0]}: ${word(`mark_${name}`)} `,
+          `${name.split(" ")[0]}: ${describeName("mark", name)} `,
           el("b", {}, formatNumber(at)),
         )
       ),
@@ -68,7 +68,7 @@ function renderBar(parts, total, text) {
   const pieces = parts.map(({ name, tokens }) => {
     const piece = el("span", {
       data: { section: name },
-      title: `${word(`section_${name}`)}: ${formatNumber(tokens)}`,
+      title: `${describeName("section", name)}: ${formatNumber(tokens)}`,
     });
     piece.style.width = `${(100 * tokens) / total}%`;
     piece.style.backgroundColor = `var(--${name})`;
@@ -85,7 +85,7 @@ function renderTicks(places, total) {
       const ahead = name.includes(" ");
       const tick = el("span", {
         class: ahead ? "ahead" : "",
-        title: `${word(`mark_${name}`)}: ${formatNumber(at)}`,
+        title: `${describeName("mark", name)}: ${formatNumber(at)}`,
       }, !ahead && el("b", {}, name));
       tick.style.insetInlineStart = `${Math.min(100, (100 * at) / total)}%`;
       return tick;
@@ -100,7 +100,7 @@ function renderEntry(name, label, tokens) {
 }
 
 function describeReport(report) {
-  return word("meter", {
+  return _("Window of {window} tokens, {used} used, {reserve} kept for the answer.", {
     window: formatNumber(report.window),
     used: formatNumber(report.tokens),
     reserve: formatNumber(reserveOf(report)),

@@ -1,9 +1,28 @@
 // The palette: one box for chats, pages, commands and settings, opened by Ctrl+K on every page.
-import { api, createIcon, debounce, el, formatDate, palette, queryAll, setTheme, word } from "./core.js";
+import {
+  _,
+  api,
+  createIcon,
+  debounce,
+  el,
+  formatDate,
+  ngettext,
+  palette,
+  pgettext,
+  queryAll,
+  setTheme,
+} from "./core.js";
 import { markWords } from "./mark-words.js";
 
 // How many entries of a group are shown before something is typed, and after.
 const BEFORE = 7, AFTER = 8;
+
+const GROUPS = {
+  commands: _("Commands"),
+  pages: _("Pages"),
+  chats: pgettext("in the palette", "Chats"),
+  settings: _("Settings"),
+};
 
 /**
  * One entry: what it says, what else it is found by, and what it does.
@@ -42,12 +61,12 @@ function listCommands(more) {
     icon: button.dataset.icon ?? "arrow-right",
     act: () => button.click(),
   }));
-  const themes = ["light", "dark", "auto"].map((theme) => ({
-    label: word(`palette_${theme}`),
-    icon: { light: "sun", dark: "moon", auto: "sun-moon" }[theme],
-    act: () => setTheme(theme),
-  }));
-  const fresh = { label: word("palette_new"), icon: "square-pen", act: () => location.assign("/") };
+  const themes = [
+    { label: _("Theme: light"), icon: "sun", act: () => setTheme("light") },
+    { label: _("Theme: dark"), icon: "moon", act: () => setTheme("dark") },
+    { label: _("Theme: as the system"), icon: "sun-moon", act: () => setTheme("auto") },
+  ];
+  const fresh = { label: _("New chat"), icon: "square-pen", act: () => location.assign("/") };
   const own = more.map(({ label, icon = "arrow-right", act }) => ({ label, icon, act }));
   return [...(document.getElementById("new") ? [] : [fresh]), ...buttons, ...own, ...themes];
 }
@@ -88,13 +107,13 @@ async function findChats(typed) {
   const words = found.corrected ?? typed;
   return [
     ...titles.chats.map((chat) => ({
-      label: chat.title || word("palette_untitled"),
+      label: chat.title || _("Untitled"),
       icon: "message-circle",
       when: formatDate(chat.updated_at),
       act: () => openChat(chat.id),
     })),
     ...found.hits.map((hit) => ({
-      label: hit.title || word("palette_untitled"),
+      label: hit.title || _("Untitled"),
       icon: "message-circle",
       when: formatDate(hit.created_at),
       detail: el("span", { dir: "auto" }, ...markWords(hit.snippet, words)),
@@ -110,15 +129,15 @@ class Palette {
     this.chosen = 0;
     this.lookups = 0;
     this.own = [];
-    this.list = el("div", { id: "palette-list", role: "listbox", "aria-label": word("palette_entries") });
+    this.list = el("div", { id: "palette-list", role: "listbox", "aria-label": _("Matches") });
     this.count = el("p", { class: "hidden-label", role: "status", "aria-live": "polite" });
     this.input = el("input", {
       type: "text",
       role: "combobox",
       autocomplete: "off",
       spellcheck: "false",
-      placeholder: word("palette_hint"),
-      "aria-label": word("palette"),
+      placeholder: _("Find a chat, a page, a command, a setting …"),
+      "aria-label": _("Chats, pages and commands"),
       "aria-controls": "palette-list",
       "aria-expanded": "true",
       "aria-autocomplete": "list",
@@ -127,7 +146,7 @@ class Palette {
     });
     this.box = el(
       "dialog",
-      { class: "palette", "aria-label": word("palette") },
+      { class: "palette", "aria-label": _("Chats, pages and commands") },
       el("div", { class: "palette-field" }, createIcon("search"), this.input, el("kbd", {}, "Esc")),
       this.list,
       this.count,
@@ -186,15 +205,15 @@ class Palette {
     const parts = Object.entries(this.groups).filter(([, entries]) => entries.length).map(([name, entries]) =>
       el(
         "div",
-        { role: "group", "aria-label": word(`palette_${name}`) },
-        el("p", { class: "day", "aria-hidden": "true" }, word(`palette_${name}`)),
+        { role: "group", "aria-label": GROUPS[name] },
+        el("p", { class: "day", "aria-hidden": "true" }, GROUPS[name]),
         entries.map((entry) => this.renderEntry(entry, at++)),
       )
     );
     this.list.replaceChildren(
-      ...(parts.length ? parts : [el("p", { class: "empty" }, word("palette_none"))]),
+      ...(parts.length ? parts : [el("p", { class: "empty" }, _("Nothing like that."))]),
     );
-    this.count.textContent = word("palette_count", { n: this.entries.length });
+    this.count.textContent = ngettext("1 match", "{n} matches", { n: this.entries.length });
     const same = this.hasMoved ? this.entries.findIndex((entry) => entry.label === chosen) : 0;
     this.moveTo(Math.max(0, same));
   }

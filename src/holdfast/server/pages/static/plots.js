@@ -1,14 +1,14 @@
 // Bars and lines as SVG, with a legend and the same numbers as a table.
-import { el, formatNumber, language, word } from "./core.js";
+import { _, el, formatNumber, language } from "./core.js";
 
 const height = 200, left = 46, right = 12, top = 12, bottom = 24;
 const shortFormat = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 });
 
 /**
- * What is drawn. A row of `series` has a name, the name of a colour, and a value or null for each label; `spell`
+ * What is drawn. `names` are the labels written out. A row of `series` has a name, the name of a colour, and a value or null for each label; `spell`
  * writes a value out.
  * @typedef {{
- *   title: string, labels: string[], series: { name: string, colour: string, values: (number | null)[] }[],
+ *   title: string, labels: string[], names?: string[], series: { name: string, colour: string, values: (number | null)[] }[],
  *   limit?: { name: string, value: number }, events?: { name: string, at: number, text: string }[],
  *   spell?: (value: number) => string, pick?: ((at: number) => void) | null,
  * }} Plot
@@ -19,13 +19,15 @@ const shortFormat = new Intl.NumberFormat(language, { notation: "compact", maxim
  * the label that was clicked.
  * @param {Plot} plot
  */
-export function renderBars({ title, labels, series, limit, events = [], spell = formatNumber, pick = null }) {
+export function renderBars(
+  { title, labels, names = labels, series, limit, events = [], spell = formatNumber, pick = null },
+) {
   const most = Math.max(
     0,
     limit?.value ?? 0,
     ...labels.map((_, at) => series.reduce((sum, row) => sum + (row.values[at] ?? 0), 0)),
   );
-  const plot = { title, labels, series, spell, most, least: 1, limit, events, pick };
+  const plot = { title, labels, names, series, spell, most, least: 1, limit, events, pick };
   return renderFigure(plot, (svg, scale) => {
     drawMarks(svg, scale, limit, events);
     const wide = Math.max(1, Math.min(28, scale.step * 0.7));
@@ -127,7 +129,7 @@ function renderFigure(plot, draw) {
     canvas,
   );
   if (!labels.length || most <= 0) {
-    canvas.append(el("p", { class: "empty" }, word("plot_empty")));
+    canvas.append(el("p", { class: "empty" }, _("Nothing to show yet.")));
     return figure;
   }
   figure.append(renderTable(plot));
@@ -196,7 +198,7 @@ function drawPlot(plot, width, draw) {
       width: step,
       height: height - top - bottom,
     });
-    hit.append(createShape("title", {}, describeLabel(plot, label, at)));
+    hit.append(createShape("title", {}, describeLabel(plot, plot.names?.[at] ?? label, at)));
     if (plot.pick) {
       hit.classList.add("pick");
       hit.addEventListener("click", () => plot.pick(at));
@@ -215,9 +217,9 @@ function describeLabel({ series, events = [], spell }, label, at) {
   );
 }
 
-function renderTable({ title, labels, series, events = [], spell }) {
+function renderTable({ title, labels, names = labels, series, events = [], spell }) {
   const holder = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title });
-  const details = el("details", {}, el("summary", { class: "small faint" }, word("plot_table")), holder);
+  const details = el("details", {}, el("summary", { class: "small faint" }, _("As a table")), holder);
   details.addEventListener("toggle", () => {
     if (!details.open || holder.firstChild) return;
     const hasEvents = events.length > 0;
@@ -228,7 +230,7 @@ function renderTable({ title, labels, series, events = [], spell }) {
       series.map((row) => el("th", { scope: "col" }, row.name)),
       hasEvents && el("th", { scope: "col" }, events[0].name),
     );
-    const rows = labels.map((label, at) =>
+    const rows = names.map((label, at) =>
       el(
         "tr",
         {},

@@ -1,5 +1,6 @@
 // The research page: what was found for earlier questions, how long that holds, from where, and forgetting it.
 import {
+  _,
   api,
   attempt,
   byId,
@@ -9,12 +10,25 @@ import {
   formatMoment,
   formatNumber,
   language,
+  ngettext,
   subscribe,
   toast,
-  word,
 } from "./core.js";
 
 const page = 30;
+const VOLATILITIES = {
+  hourly: _("changes by the hour"),
+  daily: _("changes daily"),
+  weekly: _("changes weekly"),
+  monthly: _("changes monthly"),
+  permanent: _("does not change"),
+};
+// Who wrote a summary.
+const AUTHORS = {
+  model: _("summarised by a model"),
+  text: _("sentences from the sources"),
+  person: _("written by a person"),
+};
 const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
 /** @type {[Intl.RelativeTimeFormatUnit, number][]} */
 const units = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], [
@@ -42,8 +56,8 @@ async function loadFindings(first = true) {
     reply = await api(`/api/research?${params}`);
   } catch (error) {
     byId("count").textContent = error.status === 404
-      ? word("unavailable")
-      : word("failed", { why: error.message });
+      ? _("Research is not available here.")
+      : _("That did not work: {why}", { why: error.message });
     return;
   }
   if (request !== requests) return;
@@ -52,40 +66,44 @@ async function loadFindings(first = true) {
   else byId("findings").append(...rows);
   shownCount = byId("findings").querySelectorAll("[data-finding]").length;
   byId("count").textContent = reply.total === 1
-    ? word("found_1")
+    ? _("1 finding")
     : reply.total
-    ? word("found_n", { n: formatNumber(reply.total) })
+    ? ngettext("1 finding", "{n} findings", { n: formatNumber(reply.total) })
     : "";
   if (!reply.total) {
     byId("findings").append(
       el(
         "li",
         { class: "empty" },
-        word(params.has("text") || params.has("expired") ? "none_found" : "none_yet"),
+        params.has("text") || params.has("expired")
+          ? _("Nothing matches.")
+          : _("Nothing was looked up yet. Turn on research for a question, and what was found stands here."),
       ),
     );
   }
   byId("more").hidden = shownCount >= reply.total;
   byId("troubles").hidden = !reply.troubles.length;
-  byId("troubles").textContent = word("troubles", { what: reply.troubles.join("; ") });
+  byId("troubles").textContent = _("Some notes could not be read: {what}", {
+    what: reply.troubles.join("; "),
+  });
 }
 
 function renderFinding(finding) {
   const until = finding.expired
-    ? el("span", { class: "tag old" }, word("expired", { when: formatRelative(finding.expires_at) }))
+    ? el("span", { class: "tag old" }, _("expired {when}", { when: formatRelative(finding.expires_at) }))
     : el(
       "span",
       {},
       finding.expires_at
-        ? word("holds_until", { when: formatMoment(finding.expires_at) })
-        : word("holds_for_good"),
+        ? _("holds until {when}", { when: formatMoment(finding.expires_at) })
+        : _("holds for good"),
     );
   const forget = el("button", {
     type: "button",
     class: "quiet",
-    "aria-label": word("forget_it", { question: finding.question }),
+    "aria-label": _("Forget: {question}", { question: finding.question }),
     onclick: () => forgetFinding(finding, item),
-  }, word("forget"));
+  }, _("Forget"));
   const item = el(
     "li",
     {
@@ -101,25 +119,25 @@ function renderFinding(finding) {
       el(
         "span",
         { title: formatMoment(finding.created_at) },
-        word("found_ago", { when: formatRelative(finding.created_at) }),
+        _("found {when}", { when: formatRelative(finding.created_at) }),
       ),
       until,
-      el("span", {}, word(`volatility_${finding.volatility}`)),
-      el("span", {}, word(`mode_${finding.mode}`)),
+      el("span", {}, VOLATILITIES[finding.volatility]),
+      el("span", {}, finding.mode === "deep" ? _("deep") : _("quick")),
       finding.merged.length > 0 &&
-        el("span", {}, word("merged_n", { n: formatNumber(finding.merged.length + 1) })),
+        el("span", {}, _("joined from {n} findings", { n: formatNumber(finding.merged.length + 1) })),
       finding.conversation &&
-        el("a", { href: `/c/${encodeURIComponent(finding.conversation)}` }, word("to_chat")),
+        el("a", { href: `/c/${encodeURIComponent(finding.conversation)}` }, _("To the conversation")),
     ),
     el(
       "p",
       { class: "said", dir: "auto" },
-      finding.summary || el("span", { class: "faint" }, word("no_summary")),
+      finding.summary || el("span", { class: "faint" }, _("Not summarised yet.")),
     ),
     el(
       "p",
       { class: "faint small" },
-      [finding.summary_by && word(`by_${finding.summary_by}`), countSources(finding.sources.length)].filter(
+      [AUTHORS[finding.summary_by], countSources(finding.sources.length)].filter(
         Boolean,
       ).join(" · "),
     ),
@@ -131,7 +149,7 @@ function renderFinding(finding) {
 
 const countSources = (
   count,
-) => (count === 1 ? word("sources_1") : word("sources_n", { n: formatNumber(count) }));
+) => (count === 1 ? _("1 source") : ngettext("1 source", "{n} sources", { n: formatNumber(count) }));
 
 function renderSource(source) {
   const label = source.title || source.name || source.url;
@@ -142,21 +160,21 @@ function renderSource(source) {
   const facts = [
     source.name !== label && source.name,
     source.trouble
-      ? word("not_read", { why: source.trouble })
-      : word("read_at", { when: formatMoment(source.at) }),
+      ? _("could not be read: {why}", { why: source.trouble })
+      : _("read {when}", { when: formatMoment(source.at) }),
   ];
   return el("li", {}, name, el("span", { class: "faint small" }, ` ${facts.filter(Boolean).join(" · ")}`));
 }
 
 /** The texts of the sources and the file it all stands in; they are long, so they are asked for when wanted. */
 function renderTexts(finding) {
-  const details = el("details", {}, el("summary", {}, word("what_was_read")));
+  const details = el("details", {}, el("summary", {}, _("What was read")));
   details.addEventListener("toggle", async () => {
     if (!details.open || details.childElementCount > 1) return;
     const full = await attempt(() => api(`/api/research/${encodeURIComponent(finding.id)}`));
     if (!full) return;
     details.append(
-      el("p", { class: "small" }, el("code", { dir: "auto" }, word("note", { path: full.path }))),
+      el("p", { class: "small" }, el("code", { dir: "auto" }, _("Note: {path}", { path: full.path }))),
       ...full.sources.filter((source) => source.text).map((source) =>
         el(
           "details",
@@ -173,9 +191,11 @@ function renderTexts(finding) {
 async function forgetFinding(finding, item) {
   if (
     !(await confirmAction(
-      word("forget_title"),
-      word("forget_text", { question: finding.question }),
-      word("forget"),
+      _("Forget this finding?"),
+      _("“{question}” goes for good, with its summary and the texts of its sources.", {
+        question: finding.question,
+      }),
+      _("Forget"),
     ))
   ) return;
   const next = item.nextElementSibling ?? item.previousElementSibling;
@@ -183,7 +203,7 @@ async function forgetFinding(finding, item) {
     api(`/api/research/${encodeURIComponent(finding.id)}`, { method: "DELETE" }).then(() => true)
   );
   if (!done) return;
-  toast(word("forgotten"));
+  toast(_("Forgotten."));
   await loadFindings();
   (byId(next?.id ?? "") ?? byId("text")).focus();
 }

@@ -1,5 +1,5 @@
 // Fields for the address and the key of a model server: tested first, then used.
-import { api, el, word } from "./core.js";
+import { _, api, el } from "./core.js";
 
 /**
  * `onUse()` is called once the server is used, instead of others or with `isMore` beside them. Stands inside of
@@ -14,11 +14,11 @@ export function createServerForm(onUse, isMore = false) {
   });
   const key = el("input", { type: "password", autocomplete: "new-password" });
   const state = el("p", { role: "status", "aria-live": "polite", dir: "auto" });
-  const testButton = el("button", { type: "button" }, word("server_test"));
+  const testButton = el("button", { type: "button" }, _("Test"));
   const useButton = el(
     "button",
     { type: "button", class: "main" },
-    word(isMore ? "server_add" : "server_use"),
+    isMore ? _("Add this server") : _("Use this server"),
   );
   const buttons = [testButton, useButton];
 
@@ -26,7 +26,7 @@ export function createServerForm(onUse, isMore = false) {
   async function report(work) {
     for (const button of buttons) button.disabled = true;
     state.classList.remove("wrong");
-    state.textContent = word("server_testing");
+    state.textContent = _("Asking the server …");
     try {
       state.textContent = await work();
       return true;
@@ -43,7 +43,9 @@ export function createServerForm(onUse, isMore = false) {
     report(async () => {
       const body = { location: address.value.trim(), key: key.value };
       const { kind, models } = await api("/api/upstreams/test", { method: "POST", body });
-      return word(models.length ? "server_answers" : "server_empty", { kind, models: models.join(", ") });
+      return models.length
+        ? _("{kind} answers; models: {models}", { kind, models: models.join(", ") })
+        : _("{kind} answers, but it has no models yet.", { kind, models: models.join(", ") });
     });
 
   const use = async () => {
@@ -51,11 +53,11 @@ export function createServerForm(onUse, isMore = false) {
     const isSaved = await report(async () => {
       if (isMore) {
         await api("/api/upstreams", { method: "POST", body: { location, key: key.value.trim() } });
-        return word("server_added");
+        return _("This server is added and used at once.");
       }
       const body = { upstream: location, upstream_key: key.value || null };
       await api("/api/settings", { method: "PUT", body });
-      return word("server_used");
+      return _("This server is used from now on.");
     });
     if (isSaved) onUse();
   };
@@ -72,8 +74,8 @@ export function createServerForm(onUse, isMore = false) {
   return el(
     "div",
     { class: "fields" },
-    el("label", {}, word("server_address"), address),
-    el("label", {}, word("server_key"), key),
+    el("label", {}, _("Address of the model server"), address),
+    el("label", {}, _("Its key, if it asks for one"), key),
     el("div", { class: "row" }, testButton, useButton),
     state,
   );

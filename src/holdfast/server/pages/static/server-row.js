@@ -1,14 +1,14 @@
 // A model server in a list: whether it answers, what it is and where, and its last error.
-import { el, formatMoment, formatNumber, word } from "./core.js";
+import { _, el, formatMoment, formatNumber, ngettext } from "./core.js";
 
 /** Returns the row as an element `tag`; `controls` stand at its end. */
 export function renderServer(state, tag, ...controls) {
   const health = state.well === false ? "bad" : state.well ? "good" : "";
   const text = state.well === false
-    ? word("server_away")
+    ? _("Does not answer")
     : state.well
-    ? word("server_well", { n: formatNumber(state.models ?? 0) })
-    : word("server_unknown");
+    ? ngettext("Answers, 1 model", "Answers, {n} models", { n: formatNumber(state.models ?? 0) })
+    : _("Not asked yet");
   return el(
     tag,
     { class: "server" },
@@ -23,7 +23,7 @@ export function renderServer(state, tag, ...controls) {
         "div",
         { class: "faint small" },
         text,
-        state.last_seen ? ` · ${word("server_seen", { at: formatMoment(state.last_seen) })}` : "",
+        state.last_seen ? ` · ${_("last heard of {at}", { at: formatMoment(state.last_seen) })}` : "",
       ),
       state.error && el("div", { class: "wrong small", lang: "en" }, state.error),
     ),

@@ -1,5 +1,6 @@
 // The keys that programs come in with: a list, making one, taking one back. A secret is shown once and kept nowhere.
 import {
+  _,
   api,
   attempt,
   byId,
@@ -10,26 +11,37 @@ import {
   formatNumber,
   showDialog,
   toast,
-  word,
 } from "./core.js";
 
-const SWITCHES = ["admin", "forwarder", "files", "memory", "off"];
+const FIELDS = {
+  name: _("Name, to tell it apart"),
+  user: _("Whose conversations and memories"),
+  project: _("Only this project (empty: any)"),
+  rate: _("Requests a minute (0: no limit)"),
+};
+const SWITCHES = {
+  admin: _("may manage this server"),
+  forwarder: _("says for whom it asks (Open WebUI)"),
+  files: _("may point at files on this machine"),
+  memory: _("with memory"),
+  off: _("pass everything through untouched"),
+};
 
 export function startKeys() {
   async function listKeys() {
     const { keys: all } = await api("/api/keys");
     byId("keys").replaceChildren(
-      ...(all.length ? all.map(renderKey) : [el("li", { class: "faint" }, word("no_keys"))]),
+      ...(all.length ? all.map(renderKey) : [el("li", { class: "faint" }, _("There are no keys yet."))]),
     );
   }
 
   function renderKey(key) {
     const rights = [
-      key.admin && "key_admin",
-      key.forwarder && "key_forwarder",
-      key.files && "key_files",
-      !key.memory && "key_no_memory",
-      key.off && "key_off",
+      key.admin && _("administrator"),
+      key.forwarder && _("speaks for others"),
+      key.files && _("files"),
+      !key.memory && _("without memory"),
+      key.off && _("passed through"),
     ].filter(Boolean);
     return el(
       "li",
@@ -37,37 +49,42 @@ export function startKeys() {
       el(
         "div",
         { class: "grow" },
-        el("strong", { dir: "auto" }, key.name || word("key_unnamed")),
+        el("strong", { dir: "auto" }, key.name || _("without a name")),
         " ",
         el("code", {}, `hf_${key.id}_…`),
         el(
           "div",
           { class: "faint small" },
           [
-            word("key_user", { user: key.user }),
-            key.project && word("key_project", { project: key.project }),
-            key.rate && word("key_rate", { n: formatNumber(key.rate) }),
-            key.used_at ? word("key_used", { at: formatMoment(key.used_at) }) : word("key_unused"),
+            _("user {user}", { user: key.user }),
+            key.project && _("project {project}", { project: key.project }),
+            key.rate && _("{n} a minute", { n: formatNumber(key.rate) }),
+            key.used_at ? _("last used {at}", { at: formatMoment(key.used_at) }) : _("never used"),
           ].filter(Boolean).join(" · "),
         ),
-        rights.map((right) => [el("span", { class: "tag" }, word(right)), " "]),
-        key.several_people && el("p", { class: "small wrong" }, word("key_crowded")),
+        rights.map((right) => [el("span", { class: "tag" }, right), " "]),
+        key.several_people &&
+          el(
+            "p",
+            { class: "small wrong" },
+            _("Several people come through this key and share one memory. Make it one that speaks for others."),
+          ),
       ),
       el("button", {
         type: "button",
         class: "danger small",
-        "aria-label": word("key_revoke_named", { name: key.name || key.id }),
+        "aria-label": _("Revoke the key {name}", { name: key.name || key.id }),
         onclick: () => attempt(() => revokeKey(key)),
-      }, word("key_revoke")),
+      }, _("Revoke")),
     );
   }
 
   async function revokeKey(key) {
     if (
       !(await confirmAction(
-        word("key_revoke_title"),
-        word("key_revoke_text", { name: key.name || key.id }),
-        word("key_revoke"),
+        _("Revoke this key?"),
+        _("Programs that use {name} lose access at once.", { name: key.name || key.id }),
+        _("Revoke"),
       ))
     ) return;
     await api(`/api/keys/${encodeURIComponent(key.id)}`, { method: "DELETE" });
@@ -81,11 +98,17 @@ export function startKeys() {
     const who = await api("/api/login");
     if (who.how !== "here") return true;
     const next = who.password
-      ? { value: "in", label: word("sign_in"), kind: "main" }
-      : { value: "set", label: word("password_choose"), kind: "main" };
-    const chosen = await showDialog(word("key_new"), [
-      el("p", {}, word(who.password ? "key_sign_in" : "key_needs_password")),
-    ], [{ value: "", label: word("cancel") }, next]);
+      ? { value: "in", label: _("Sign in"), kind: "main" }
+      : { value: "set", label: _("Set one …"), kind: "main" };
+    const chosen = await showDialog(_("A new key"), [
+      el(
+        "p",
+        {},
+        who.password
+          ? _("Creating keys needs the password. Sign in with it first.")
+          : _("Creating keys needs the password, and none is set yet. Set one first."),
+      ),
+    ], [{ value: "", label: _("Cancel") }, next]);
     if (chosen === "in") location.assign("/login?next=%2Fsettings");
     if (chosen === "set") byId("password-change").click();
     return false;
@@ -102,18 +125,20 @@ export function startKeys() {
       rate: el("input", { type: "number", min: 0, value: 0 }),
     };
     const switches = Object.fromEntries(
-      SWITCHES.map((name) => [name, el("input", { type: "checkbox", checked: name === "memory" })]),
+      Object.keys(SWITCHES).map((
+        name,
+      ) => [name, el("input", { type: "checkbox", checked: name === "memory" })]),
     );
-    const chosen = await showDialog(word("key_new"), [
+    const chosen = await showDialog(_("A new key"), [
       el(
         "div",
         { class: "key-fields" },
-        Object.entries(fields).map(([name, input]) =>
-          el("label", {}, el("span", {}, word(`key_field_${name}`)), input)
-        ),
+        Object.entries(fields).map(([name, input]) => el("label", {}, el("span", {}, FIELDS[name]), input)),
       ),
-      ...SWITCHES.map((name) => el("label", { class: "check" }, switches[name], word(`key_switch_${name}`))),
-    ], [{ value: "", label: word("cancel") }, { value: "make", label: word("key_make"), kind: "main" }]);
+      ...Object.entries(SWITCHES).map(([name, label]) =>
+        el("label", { class: "check" }, switches[name], label)
+      ),
+    ], [{ value: "", label: _("Cancel") }, { value: "make", label: _("Make it"), kind: "main" }]);
     if (chosen !== "make") return;
     const body = {
       name: fields.name.value,
@@ -121,13 +146,13 @@ export function startKeys() {
       project: fields.project.value,
       rate: Number(fields.rate.value) || 0,
     };
-    for (const name of SWITCHES) body[name] = switches[name].checked;
+    for (const name of Object.keys(SWITCHES)) body[name] = switches[name].checked;
     const { secret } = await api("/api/keys", { method: "POST", body });
     byId("new-secret").replaceChildren(
       el(
         "div",
         { class: "secret" },
-        el("p", {}, word("key_once")),
+        el("p", {}, _("This is the key. It is shown only now: copy it before you go on.")),
         el(
           "div",
           { class: "row" },
@@ -137,11 +162,11 @@ export function startKeys() {
             type: "button",
             class: "quiet",
             onclick: () => byId("new-secret").replaceChildren(),
-          }, word("key_hide")),
+          }, _("I have it")),
         ),
       ),
     );
-    toast(word("key_made"));
+    toast(_("The key is made."));
     await listKeys();
     byId("new-secret").querySelector(".copy").focus();
   }

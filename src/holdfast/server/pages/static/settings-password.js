@@ -1,5 +1,5 @@
 // The password of the page: whether there is one, setting another, taking it away.
-import { api, attempt, byId, el, showDialog, toast, word } from "./core.js";
+import { _, api, attempt, byId, el, showDialog, toast } from "./core.js";
 
 export function startPassword() {
   const form = byId("password-form"), wrong = byId("password-wrong"), buttons = byId("password-buttons");
@@ -13,8 +13,10 @@ export function startPassword() {
 
   async function refresh() {
     who = await api("/api/login");
-    byId("password-state").textContent = word(who.password ? "password_there" : "password_none");
-    byId("password-change").textContent = word(who.password ? "password_change" : "password_choose");
+    byId("password-state").textContent = who.password
+      ? _("A password is set. Browsers elsewhere come in with it.")
+      : _("There is none. On this machine none is needed; browsers elsewhere cannot come in without.");
+    byId("password-change").textContent = who.password ? _("Change it …") : _("Set one …");
     byId("password-remove").hidden = !who.password;
     byId("current-field").hidden = byId("current").disabled = !who.password;
   }
@@ -31,7 +33,7 @@ export function startPassword() {
     event.preventDefault();
     showError("");
     if (byId("password").value !== byId("again").value) {
-      return showError(word("password_differs"), byId("again"));
+      return showError(_("The two are not the same."), byId("again"));
     }
     try {
       await api("/api/password", {
@@ -43,19 +45,19 @@ export function startPassword() {
     }
     // Whoever set it is signed in from now on, and may set more here.
     if (who.how !== "session") return location.reload();
-    toast(word("password_set"));
+    toast(_("The password is set."));
     closeForm();
     return attempt(refresh);
   });
 
   async function removePassword() {
     const current = el("input", { type: "password", autocomplete: "current-password" });
-    const choice = await showDialog(word("password_remove_title"), [
-      el("p", {}, word("password_remove_text")),
-      el("label", {}, el("span", {}, word("password_current")), current),
+    const choice = await showDialog(_("Remove the password?"), [
+      el("p", {}, _("Browsers on other machines cannot come in any more, and all sessions end.")),
+      el("label", {}, el("span", {}, _("The password in use")), current),
     ], [
-      { value: "", label: word("cancel") },
-      { value: "yes", label: word("password_remove"), kind: "danger" },
+      { value: "", label: _("Cancel") },
+      { value: "yes", label: _("Remove it"), kind: "danger" },
     ]);
     if (choice !== "yes") return;
     await api("/api/password", { method: "DELETE", body: { current: current.value } });

@@ -1,7 +1,15 @@
 // One setting: what it is, where its value comes from, and a field that suits its kind.
-import { el, word } from "./core.js";
+import { _, el } from "./core.js";
 import { changes, hasDraft, setDraft, settings, valueOf } from "./settings-state.js";
 
+// What choices are called; the others are shown as they are written.
+const CHOICES = {
+  auto: _("automatic"),
+  en: _("English"),
+  de: _("German"),
+  keep: _("keep"),
+  forget: _("forget"),
+};
 const formatPercent = (
   share,
 ) => (typeof share === "number" ? `${Math.round(share * 10000) / 100}%` : (share ?? ""));
@@ -46,7 +54,7 @@ export function renderSetting(setting) {
     element.classList.toggle("changed", isChanged);
     field.show(valueOf(name), isChanged);
     resetButton.hidden = setting.read_only || !(isChanged || setting.source === "page");
-    resetButton.textContent = word(isChanged ? "undo" : "take_back");
+    resetButton.textContent = isChanged ? _("Undo") : _("Take it back");
     wrong.hidden = !trouble;
     wrong.textContent = trouble ?? "";
     field.input.setAttribute("aria-invalid", String(Boolean(trouble)));
@@ -58,15 +66,21 @@ export function renderSetting(setting) {
   return element;
 }
 
+/** Says where a value comes from: `by` is the file or the variable that has it. */
+export function describeOrigin(source, by) {
+  if (source === "page") return _("set here");
+  if (source === "file") return _("from {by}", { by });
+  if (source === "environment") return _("set by {by}", { by });
+  return source === "command line" ? _("set when the server was started") : _("default");
+}
+
 function renderSource({ source: from, set_by: by, read_only: isFixed, sign_in: needsSignIn }) {
-  if (needsSignIn) return el("span", { class: "tag fixed" }, word("from_signed_in"));
-  const text = by && from !== "page"
-    ? word(`from_${from.replace(" ", "_")}_by`, { by })
-    : word(`from_${from.replace(" ", "_")}`);
+  if (needsSignIn) return el("span", { class: "tag fixed" }, _("only after signing in"));
+  const text = describeOrigin(from, by);
   return el(
     "span",
     { class: `tag ${isFixed ? "fixed" : from === "page" ? "page" : "plain"}` },
-    isFixed && from === "default" ? word("from_elsewhere") : text,
+    isFixed && from === "default" ? _("only in the file or the environment") : text,
   );
 }
 
@@ -75,7 +89,9 @@ function renderPending({ pending, in_force: now, secret }) {
   return el(
     "span",
     { class: "tag pending" },
-    secret ? word("pending") : word("pending_now", { now: now === "" || now === null ? "–" : now }),
+    secret
+      ? _("after a restart")
+      : _("after a restart; now {now}", { now: now === "" || now === null ? "–" : now }),
   );
 }
 
@@ -102,7 +118,7 @@ function createControl(setting) {
       el(
         "option",
         { value: choice },
-        word(`choice_${choice}`) === `choice_${choice}` ? choice : word(`choice_${choice}`),
+        CHOICES[choice] ?? choice,
       )
     );
     const input = el("select", { id, disabled, onchange: () => change(input.value) }, options);
@@ -117,7 +133,7 @@ function createControl(setting) {
     type: number ? "number" : "text",
     min: number ? 0 : null,
     step: setting.kind === "number" ? "any" : null,
-    placeholder: setting.kind === "share" ? word("of_preset") : format(setting.default),
+    placeholder: setting.kind === "share" ? _("the preset's") : format(setting.default),
     autocomplete: "off",
     spellcheck: "false",
     dir: "auto",
@@ -144,7 +160,7 @@ function createSecret(setting, id, change) {
     type: "password",
     disabled: setting.read_only,
     autocomplete: "new-password",
-    placeholder: setting.value ? word("secret_set") : word("secret_none"),
+    placeholder: setting.value ? _("•••• is set") : _("none"),
     oninput: () => change(input.value === "" ? setting.value : input.value),
   });
   return {

@@ -1,5 +1,5 @@
 // The model servers: how each of them is, whether memories may be sent to it, its key, adding and removing one.
-import { api, attempt, byId, confirmAction, el, showDialog, word } from "./core.js";
+import { _, api, attempt, byId, confirmAction, el, showDialog } from "./core.js";
 import { createServerForm } from "./server-form.js";
 import { renderServer } from "./server-row.js";
 import { loadSettings, setDraft, settings, valueOf } from "./settings-state.js";
@@ -41,15 +41,15 @@ function renderCard(state, reload) {
     el(
       "div",
       { class: "server-actions" },
-      el("label", { class: "gate small" }, gate, word("gate")),
+      el("label", { class: "gate small" }, gate, _("memories may be sent to it")),
       !isFixed && createButton(
-        word("server_key_change"),
-        word("server_key_of", { name }),
+        _("Key …"),
+        _("Key of {name}", { name }),
         () => changeKey(state, name, reload),
       ),
       !isFixed && setting && createButton(
-        word("server_remove"),
-        word("server_remove_named", { name }),
+        _("Remove"),
+        _("Remove the server {name}", { name }),
         () => removeServer(name, reload),
       ),
     ),
@@ -59,9 +59,9 @@ function renderCard(state, reload) {
 async function changeKey(state, name, reload) {
   const key = el("input", { type: "password", autocomplete: "new-password", class: "wide" });
   const choice = await showDialog(
-    word("server_key_of", { name }),
-    el("label", {}, el("span", {}, word("server_key_label")), key),
-    [{ value: "", label: word("cancel") }, { value: "yes", label: word("save"), kind: "main" }],
+    _("Key of {name}", { name }),
+    el("label", {}, el("span", {}, _("Its key; empty takes it away")), key),
+    [{ value: "", label: _("Cancel") }, { value: "yes", label: _("Save"), kind: "main" }],
   );
   if (choice !== "yes") return;
   await api("/api/upstreams", { method: "POST", body: { location: state.location, key: key.value.trim() } });
@@ -70,9 +70,9 @@ async function changeKey(state, name, reload) {
 
 async function removeServer(name, reload) {
   const isSure = await confirmAction(
-    word("server_remove_title"),
-    word("server_remove_text", { name }),
-    word("server_remove"),
+    _("Remove this server?"),
+    _("{name} is not asked any more. Its models are not in the list then.", { name }),
+    _("Remove"),
   );
   if (!isSure) return;
   await api(`/api/upstreams/${encodeURIComponent(name)}`, { method: "DELETE" });
@@ -87,7 +87,7 @@ export function startServers() {
     byId("upstreams").replaceChildren(
       servers.length
         ? el("ul", { class: "list" }, servers.map((state) => renderCard(state, reload)))
-        : el("p", {}, word("no_server")),
+        : el("p", {}, _("No model server was found; the small model inside answers.")),
     );
   }
   const reload = async () => {

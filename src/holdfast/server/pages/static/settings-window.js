@@ -1,10 +1,18 @@
 // Presets, and what one does to a window beside the one in force: bars, and the same in numbers.
-import { api, byId, debounce, el, formatNumber, word } from "./core.js";
+import { _, api, byId, debounce, el, formatNumber } from "./core.js";
 import { renderMeter } from "./meter.js";
+import { describeOrigin } from "./settings-row.js";
 import { changes, setDraft, settings, valueOf } from "./settings-state.js";
 
 const WINDOWS = [4096, 8192, 16384, 32768];
 const LEVELS = { prune: "1", leave_out: "2", ahead: "3 ahead", summarise: "3" };
+const FIGURES = {
+  reserve: _("kept for the answer"),
+  prune: _("shortens from"),
+  leave_out: _("leaves out from"),
+  ahead: _("sums up while idle from"),
+  summarise: _("sums up at once from"),
+};
 const SECTIONS = ["profile", "summary", "history", "recalled", "research", "reserve"];
 
 const parseShare = (value) => {
@@ -57,7 +65,7 @@ export async function startPresets() {
         el(
           "p",
           { class: "small" },
-          el("span", { class: "tag fixed" }, word(`from_${source.replace(" ", "_")}_by`, { by })),
+          el("span", { class: "tag fixed" }, describeOrigin(source, by)),
         ),
       ]
       : [];
@@ -80,8 +88,8 @@ export async function startPresets() {
     const same = JSON.stringify(before) === JSON.stringify(after);
     byId("preview").replaceChildren(
       ...(same
-        ? [renderBars(word("in_force"), before)]
-        : [renderBars(word("in_force"), before), renderBars(word("would_be"), after)]),
+        ? [renderBars(_("In force"), before)]
+        : [renderBars(_("In force"), before), renderBars(_("With these settings"), after)]),
       renderTable(reply, same),
     );
   }
@@ -116,7 +124,7 @@ export async function startPresets() {
     };
     return el(
       "div",
-      { class: "scroll", tabindex: 0, role: "region", "aria-label": word("preview_table") },
+      { class: "scroll", tabindex: 0, role: "region", "aria-label": _("Before and after in numbers") },
       el(
         "table",
         { class: "figures" },
@@ -126,7 +134,7 @@ export async function startPresets() {
           el(
             "tr",
             {},
-            el("th", { scope: "col" }, word("window_tokens")),
+            el("th", { scope: "col" }, _("Window (tokens)")),
             reply.windows.map(({ window }) => el("th", { scope: "col" }, formatNumber(window))),
           ),
         ),
@@ -137,7 +145,7 @@ export async function startPresets() {
             el(
               "tr",
               {},
-              el("th", { scope: "row" }, word(`figure_${name}`)),
+              el("th", { scope: "row" }, FIGURES[name]),
               reply.windows.map((window) => renderCell(window, read)),
             )
           ),

@@ -1,5 +1,6 @@
 // The settings page: all settings by group, what was changed, saving, and restarting the server.
 import {
+  _,
   api,
   attempt,
   byId,
@@ -7,9 +8,9 @@ import {
   debounce,
   el,
   formatNumber,
+  ngettext,
   queryAll,
   toast,
-  word,
 } from "./core.js";
 import { changes, discardDrafts, getDrafts, loadSettings, saveSettings, settings } from "./settings-state.js";
 import { renderSetting } from "./settings-row.js";
@@ -31,7 +32,11 @@ function drawRows() {
     const fold = place.closest("details");
     if (!fold) continue;
     fold.hidden = !rows.length;
-    fold.querySelector("summary").textContent = word("advanced", { n: rows.length });
+    fold.querySelector("summary").textContent = ngettext(
+      "Advanced: 1 more setting",
+      "Advanced: {n} more settings",
+      { n: rows.length },
+    );
   }
   filterRows();
 }
@@ -55,7 +60,7 @@ function filterRows() {
   for (const group of queryAll(".group")) {
     group.hidden = Boolean(query) && !group.querySelector(".setting:not([hidden])");
   }
-  byId("found").textContent = query ? word("found", { n: formatNumber(count) }) : "";
+  byId("found").textContent = query ? ngettext("1 setting", "{n} settings", { n: formatNumber(count) }) : "";
 }
 
 function updateSaveBar() {
@@ -63,7 +68,9 @@ function updateSaveBar() {
   byId("savebar").hidden = !count;
   document.body.classList.toggle("with-savebar", count > 0);
   byId("changed").textContent = count
-    ? word(count === 1 ? "one_change" : "changes", { n: formatNumber(count) })
+    ? (count === 1
+      ? _("One change", { n: formatNumber(count) })
+      : _("{n} changes", { n: formatNumber(count) }))
     : "";
 }
 
@@ -72,16 +79,19 @@ async function saveChanges() {
   if (
     Number(days) > 0 &&
     !(await confirmAction(
-      word("retention_title"),
-      word("retention_text", { n: formatNumber(days) }),
-      word("retention_yes"),
+      _("Delete old conversations?"),
+      _(
+        "After the next start, and every day from then on, conversations without a new message for {n} days are deleted. They cannot be restored.",
+        { n: formatNumber(days) },
+      ),
+      _("Yes, delete"),
     ))
   ) return;
   byId("save").disabled = true;
   const isSaved = await attempt(saveSettings);
   byId("save").disabled = false;
   if (isSaved) {
-    toast(word("saved"));
+    toast(_("Saved."));
     (byId(`set-${first}`) ?? document.querySelector("#presets :checked")).focus({ preventScroll: true });
   } else if (isSaved === false) {
     const wrong = byId(`set-${Object.keys(settings.wrong)[0]}`) ??
@@ -97,9 +107,15 @@ function showNotice() {
   place.hidden = !needed;
   if (!needed) return place.replaceChildren();
   place.replaceChildren(
-    el("span", { class: "grow" }, word(possible ? "restart_needed" : "restart_by_hand")),
+    el(
+      "span",
+      { class: "grow" },
+      possible
+        ? _("Some of what is set holds after a restart of the server.")
+        : _("Some of what is set holds after a restart. Restart the program that runs the server."),
+    ),
     ...(possible
-      ? [el("button", { type: "button", onclick: () => attempt(restart) }, word("restart_now"))]
+      ? [el("button", { type: "button", onclick: () => attempt(restart) }, _("Restart now"))]
       : []),
   );
 }
@@ -108,24 +124,30 @@ async function restart() {
   const hasMoved = ["host", "port"].some((name) => settings.rows.get(name).pending);
   if (
     !(await confirmAction(
-      word("restart_title"),
-      word(hasMoved ? "restart_moved" : "restart_text"),
-      word("restart_now"),
+      _("Restart the server?"),
+      hasMoved
+        ? _(
+          "The address changes: this page will be found at the new one. Answers that are being written have a moment to end.",
+        )
+        : _("It takes a few seconds. Answers that are being written have a moment to end."),
+      _("Restart now"),
     ))
   ) return;
   const { started } = settings.restart;
   await api("/api/system/restart", { method: "POST" });
-  byId("restart").replaceChildren(el("span", {}, word("restarting")));
+  byId("restart").replaceChildren(el("span", {}, _("The server starts anew …")));
   const until = Date.now() + PATIENCE;
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, LOOK));
     const answer = await api("/api/settings").catch(() => null);
     if (answer && answer.restart.started !== started) break;
-    if (Date.now() > until) throw new Error(word("restart_failed"));
+    if (Date.now() > until) throw new Error(_("The server is not back yet; look at its log."));
   }
   await loadSettings();
   toast(
-    word(settings.restart.needed ? "restart_refused" : "restarted"),
+    settings.restart.needed
+      ? _("The server could not start like this and goes on as before; look at its log.")
+      : _("The server runs with the new settings."),
     settings.restart.needed ? "error" : "info",
   );
 }

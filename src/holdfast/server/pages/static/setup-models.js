@@ -1,6 +1,7 @@
 // The models: what is there, with which window, getting another one and deleting one, and which suit this machine.
 // What a window should be is the server's to say.
 import {
+  _,
   api,
   attempt,
   byId,
@@ -10,36 +11,42 @@ import {
   el,
   formatNumber,
   groupBy,
+  pgettext,
   queryAll,
   toast,
-  word,
 } from "./core.js";
 
 const SOURCES = [
-  ["set by you", "by_you"],
-  ["the running server", "by_running"],
-  ["the Modelfile", "by_modelfile"],
-  ["the client", "by_client"],
-  ["trained for", "by_training"],
-  ["known of", "by_knowledge"],
-  ["usual for", "by_size"],
+  ["set by you", pgettext("page", "set by you")],
+  ["the running server", _("as it runs")],
+  ["the Modelfile", _("from its Modelfile")],
+  ["the client", _("as a client asked")],
+  ["trained for", pgettext("page", "trained for no more")],
+  ["known of", _("usual for this family")],
+  ["usual for", _("usual for its size")],
 ];
 
 export function describeSource(text) {
   const match = SOURCES.find(([start]) => text.startsWith(start));
-  return match ? word(match[1]) : text;
+  return match ? match[1] : text;
 }
 
 export function createModelsStep() {
   async function showModels() {
-    byId("models").replaceChildren(el("p", { class: "faint" }, word("loading")));
+    byId("models").replaceChildren(el("p", { class: "faint" }, _("Loading …")));
     const { models } = await api("/api/models/installed").catch((error) => {
       byId("models").replaceChildren(el("p", { class: "wrong", lang: "en" }, error.message));
       throw error;
     });
     const ollama = models.some((model) => model.server.kind === "ollama") || (await hasOllama());
     byId("models").replaceChildren(
-      ...(models.length ? groupByServer(models) : [el("p", {}, word("no_models"))]),
+      ...(models.length ? groupByServer(models) : [
+        el(
+          "p",
+          {},
+          _("There is no model yet. Start a model server, or get the small one with `holdfast models get`."),
+        ),
+      ]),
     );
     byId("pulling").hidden = byId("tuning").hidden = byId("staying").hidden = !ollama;
     const { settings } = await api("/api/settings");
@@ -70,27 +77,27 @@ export function createModelsStep() {
           {},
           el("strong", {}, model.name),
           el("p", { class: "faint small" }, model.good_for),
-          el("span", { class: "faint small" }, word("model_size", { n: formatNumber(model.gigabytes) })),
-          names.has(model.name) ? el("span", { class: "tag good" }, word("model_installed")) : el("button", {
+          el("span", { class: "faint small" }, _("{n} GB", { n: formatNumber(model.gigabytes) })),
+          names.has(model.name) ? el("span", { class: "tag good" }, _("Installed")) : el("button", {
             type: "button",
             onclick: () => attempt(() => pullModel(model.name)),
-          }, word("model_get", { model: model.name })),
+          }, _("Get {model}", { model: model.name })),
         )
       ),
     );
     byId("recommended-for").textContent = memory && here
-      ? word("models_for", { n: formatNumber(Math.round(memory)) })
-      : word("models_usual");
+      ? _("Good for this machine with {n} GB of memory:", { n: formatNumber(Math.round(memory)) })
+      : _("Good to begin with:");
   }
 
   async function deleteModel(model) {
     const isSure = await confirmAction(
-      word("model_delete_title"),
-      word("model_delete_text", { model: model.name }),
+      _("Delete this model?"),
+      _("{model} is deleted from its server. It can be got again.", { model: model.name }),
     );
     if (!isSure) return;
     await api("/api/delete", { method: "DELETE", body: { model: model.name }, raw: true });
-    toast(word("model_deleted", { model: model.name }));
+    toast(_("{model} is deleted.", { model: model.name }));
     await showModels();
     byId("pull-name").focus();
   }
@@ -104,7 +111,9 @@ export function createModelsStep() {
     if (byId("finding").hidden) return;
     const installed = models.find((model) => model.name.split(":")[0] === embedder)?.name;
     const button = byId("use-embedder");
-    button.textContent = word(installed ? "use_embedder" : "get_embedder", { model: embedder });
+    button.textContent = installed
+      ? _("Use {model}", { model: embedder })
+      : _("Get {model} and use it", { model: embedder });
     button.onclick = () =>
       attempt(async () => {
         if (!installed && !(await pullModel(embedder))) return;
@@ -113,7 +122,10 @@ export function createModelsStep() {
           body: { embedder: `ollama+${server.location}`, embedder_model: installed ?? embedder },
         });
         button.hidden = true;
-        byId("embedder-set").textContent = word("embedder_set", { model: embedder });
+        byId("embedder-set").textContent = _(
+          "{model} is used after the next start; all vectors are then made again in the background.",
+          { model: embedder },
+        );
       });
   }
 
@@ -123,7 +135,7 @@ export function createModelsStep() {
     byId("keep-alive").value ||= row.value ?? "";
     byId("keep-alive").disabled = byId("keep-alive-set").disabled = row.read_only;
     if (row.read_only) {
-      byId("keep-alive-told").textContent = word("keep_alive_elsewhere", { where: row.set_by });
+      byId("keep-alive-told").textContent = _("Set by {where}.", { where: row.set_by });
     }
   }
 
@@ -140,7 +152,7 @@ export function createModelsStep() {
       step: 512,
       value: model.num_ctx,
       inputmode: "numeric",
-      "aria-label": word("window_of", { model: model.name }),
+      "aria-label": _("Window of {model} in tokens", { model: model.name }),
     });
     const setWindow = (tokens) =>
       attempt(async () => {
@@ -148,7 +160,9 @@ export function createModelsStep() {
           method: "PUT",
           body: { num_ctx: tokens },
         });
-        toast(word("window_set", { model: model.name, n: formatNumber(saved.num_ctx) }));
+        toast(
+          _("{model} now has a window of {n} tokens.", { model: model.name, n: formatNumber(saved.num_ctx) }),
+        );
         const next = renderModel(saved);
         element.replaceWith(next);
         next.querySelector("button")?.focus();
@@ -170,7 +184,7 @@ export function createModelsStep() {
           { class: "faint small" },
           [
             model.parameter_size,
-            model.size > 5e7 && word("model_size", { n: formatNumber(Math.round(model.size / 1e8) / 10) }),
+            model.size > 5e7 && _("{n} GB", { n: formatNumber(Math.round(model.size / 1e8) / 10) }),
             model.server.kind,
           ].filter(Boolean).join(" · "),
         ),
@@ -178,14 +192,14 @@ export function createModelsStep() {
         model.server.kind === "ollama" &&
           createIconButton(
             "trash-2",
-            word("model_delete", { model: model.name }),
+            _("Delete {model} from the server", { model: model.name }),
             () => attempt(() => deleteModel(model)),
           ),
       ),
       el(
         "p",
         { class: "model-window" },
-        word("window_now"),
+        _("Window in use:"),
         " ",
         el("b", {}, formatNumber(model.num_ctx)),
         " ",
@@ -195,28 +209,30 @@ export function createModelsStep() {
           { class: "faint small" },
           [
             model.running_ctx && model.running_ctx !== model.num_ctx &&
-            word("window_running", { n: formatNumber(model.running_ctx) }),
-            model.context_window && word("trained", { n: formatNumber(model.context_window) }),
-            word("recommended", { n: formatNumber(model.recommended_ctx) }),
+            _("runs with {n} now", { n: formatNumber(model.running_ctx) }),
+            model.context_window && _("trained for {n}", { n: formatNumber(model.context_window) }),
+            _("recommended {n}", { n: formatNumber(model.recommended_ctx) }),
           ].filter(Boolean).map((text) => ` · ${text}`).join(""),
         ),
       ),
-      model.fixed ? el("p", { class: "faint small" }, word("window_fixed")) : el(
-        "div",
-        { class: "row" },
-        model.num_ctx !== model.recommended_ctx &&
-          el("button", {
+      model.fixed
+        ? el("p", { class: "faint small" }, _("This server decides its window when it starts."))
+        : el(
+          "div",
+          { class: "row" },
+          model.num_ctx !== model.recommended_ctx &&
+            el("button", {
+              type: "button",
+              onclick: () => setWindow(model.recommended_ctx),
+            }, _("Use the recommended {n}", { n: formatNumber(model.recommended_ctx) })),
+          input,
+          el("button", { type: "button", onclick: () => setWindow(Number(input.value)) }, _("Set")),
+          isOwn && el("button", {
             type: "button",
-            onclick: () => setWindow(model.recommended_ctx),
-          }, word("use_recommended", { n: formatNumber(model.recommended_ctx) })),
-        input,
-        el("button", { type: "button", onclick: () => setWindow(Number(input.value)) }, word("set_window")),
-        isOwn && el("button", {
-          type: "button",
-          class: "quiet",
-          onclick: () => setWindow(0),
-        }, word("leave_window")),
-      ),
+            class: "quiet",
+            onclick: () => setWindow(0),
+          }, _("Leave it to Holdfast")),
+        ),
     );
     return element;
   }
@@ -237,12 +253,12 @@ export function createModelsStep() {
         signal: stopper.signal,
       });
       await followPull(response, name);
-      toast(word("pulled", { model: name }));
+      toast(_("{model} is here.", { model: name }));
       byId("pull-name").value = "";
       await showModels();
       return true;
     } catch (error) {
-      if (error.name !== "AbortError") toast(word("failed", { why: error.message }), "error");
+      if (error.name !== "AbortError") toast(_("That did not work: {why}", { why: error.message }), "error");
       return false;
     } finally {
       stopper = null;
@@ -287,7 +303,7 @@ export function createModelsStep() {
       method: "PUT",
       body: { keep_alive: byId("keep-alive").value.trim() || null },
     });
-    byId("keep-alive-told").textContent = word("keep_alive_kept");
+    byId("keep-alive-told").textContent = _("Set; it holds after the next start.");
   };
   byId("keep-alive-set").addEventListener("click", () => attempt(saveKeepAlive));
   byId("keep-alive").addEventListener("keydown", (event) => {

@@ -1,5 +1,5 @@
 // The password: set, changed, or left out where nobody else can come. Whether one is needed is the server's to say.
-import { api, byId, toast, word } from "./core.js";
+import { _, api, byId, toast } from "./core.js";
 
 export function createPasswordStep() {
   const first = byId("password"),
@@ -20,14 +20,20 @@ export function createPasswordStep() {
       const [who, network] = await Promise.all([api("/api/login"), api("/api/system/network")]);
       byId("password-there").hidden = !who.password;
       byId("current-field").hidden = !who.password;
-      byId("password-why").textContent = word(network.only_here ? "password_here" : "password_elsewhere");
+      byId("password-why").textContent = network.only_here
+        ? _(
+          "It is not needed on this machine. Once other devices or a reverse proxy can reach Holdfast, browsers sign in with it. You can skip this now.",
+        )
+        : _(
+          "Others can reach this server. A browser comes in with this password; programs come in with keys.",
+        );
       showError("");
     },
     async leave() {
       showError("");
       if (!first.value && !repeated.value) return true;
-      if (first.value.length < 8) return showError(word("password_short"), first);
-      if (first.value !== repeated.value) return showError(word("password_differs"), repeated);
+      if (first.value.length < 8) return showError(_("A password has at least 8 characters."), first);
+      if (first.value !== repeated.value) return showError(_("The two are not the same."), repeated);
       try {
         await api("/api/password", {
           method: "PUT",
@@ -37,7 +43,7 @@ export function createPasswordStep() {
         return showError(error.message, current.closest("[hidden]") ? first : current);
       }
       for (const input of [first, repeated, current]) input.value = "";
-      toast(word("password_set"));
+      toast(_("The password is set."));
       return true;
     },
   };

@@ -1,5 +1,5 @@
 // What came of the set-up, read from where it is kept, with the way back to each step.
-import { api, byId, el, formatNumber, word } from "./core.js";
+import { _, api, byId, el, formatNumber, ngettext } from "./core.js";
 
 export function createSummaryStep(open) {
   const renderRow = (label, step, ...content) =>
@@ -10,15 +10,15 @@ export function createSummaryStep(open) {
       el("button", {
         type: "button",
         class: "quiet",
-        "aria-label": word("change_step", { step: label }),
+        "aria-label": _("Change: {step}", { step: label }),
         onclick: () => open(step),
-      }, word("change")),
+      }, _("Change")),
     );
 
   return {
     async show() {
       const place = byId("summary");
-      place.replaceChildren(el("p", { class: "faint" }, word("loading")));
+      place.replaceChildren(el("p", { class: "faint" }, _("Loading …")));
       const [profile, network, models, upstreams] = await Promise.all([
         api("/api/memory/profile").catch(() => null),
         api("/api/system/network"),
@@ -37,25 +37,30 @@ export function createSummaryStep(open) {
       const firstModels = models.models.slice(0, 6);
       place.replaceChildren(
         renderRow(
-          word("sum_profile"),
+          _("What every private conversation begins with"),
           2,
           preview
             ? el("pre", { class: "told", dir: "auto" }, preview)
-            : el("p", { class: "faint" }, word("sum_no_profile")),
+            : el("p", { class: "faint" }, _("No profile yet.")),
         ),
         renderRow(
-          word("sum_password"),
+          _("Password"),
           3,
-          el("p", {}, word(network.password ? "sum_has_password" : "sum_no_password")),
+          el("p", {}, network.password ? _("Set.") : _("None; not needed on this machine.")),
         ),
         renderRow(
-          word("sum_network"),
+          _("Address"),
           4,
           el("p", {}, network.addresses.join(", ")),
-          el("p", { class: "faint" }, servers.join(", ") || word("no_server")),
+          el(
+            "p",
+            { class: "faint" },
+            servers.join(", ") ||
+              _("No model server was found. Until one runs, a small demonstration model answers. Start Ollama, llama.cpp or LM Studio, or name an address in the settings."),
+          ),
         ),
         renderRow(
-          word("sum_models"),
+          _("Models and their windows"),
           5,
           firstModels.length
             ? el(
@@ -65,12 +70,16 @@ export function createSummaryStep(open) {
                 el(
                   "li",
                   { dir: "auto" },
-                  `${model.name}: ${word("tokens", { n: formatNumber(model.num_ctx) })}`,
+                  `${model.name}: ${ngettext("1 token", "{n} tokens", { n: formatNumber(model.num_ctx) })}`,
                 )
               ),
               models.models.length > firstModels.length && el("li", {}, "…"),
             )
-            : el("p", { class: "faint" }, word("no_models")),
+            : el(
+              "p",
+              { class: "faint" },
+              _("There is no model yet. Start a model server, or get the small one with `holdfast models get`."),
+            ),
         ),
       );
     },

@@ -1,5 +1,5 @@
 // The set-up: which of its six steps is shown, and how one gets from one to the next.
-import { api, attempt, byId, debounce, queryAll, word } from "./core.js";
+import { _, api, attempt, byId, debounce, queryAll } from "./core.js";
 import { createProfileStep } from "./setup-profile.js";
 import { createPasswordStep } from "./setup-password.js";
 import { createNetworkStep } from "./setup-network.js";
@@ -38,10 +38,14 @@ function openStep(step, { focus = true, push = true } = {}) {
     else button.removeAttribute("aria-current");
     button.classList.toggle("done", at < furthest && at !== current);
   }
-  byId("at").textContent = word("step_of", { n: current, all: LAST });
+  byId("at").textContent = _("Step {n} of {all}", { n: current, all: LAST });
   byId("back").hidden = current === 1;
   byId("skip").hidden = current === 1 || current === LAST;
-  byId("next").textContent = word(current === 1 ? "begin" : current === LAST ? "finish" : "next");
+  byId("next").textContent = current === 1
+    ? _("Let's begin")
+    : current === LAST
+    ? _("Start chatting")
+    : _("Next");
   // The first step shown takes the place of the bare address: else the way back would lead here again.
   if (location.hash !== `#${current}`) {
     push ? history.pushState(null, "", `#${current}`) : history.replaceState(null, "", `#${current}`);

@@ -1,5 +1,6 @@
 // The statistics page: sums and plots of the last days, what runs now, and how the model servers are.
 import {
+  _,
   api,
   attempt,
   byId,
@@ -7,16 +8,30 @@ import {
   el,
   formatMoment,
   formatNumber,
+  ngettext,
   queryAll,
   subscribe,
   toast,
-  word,
 } from "./core.js";
 import { renderBars, renderLines } from "./plots.js";
 
 const models = byId("plots").firstElementChild;
 // Levels of compaction, each in the colour of what becomes of the text.
-const levels = { 1: "history", 2: "files", 3: "summary", 9: "danger" };
+// What each level of compaction does, and its colour.
+const levels = {
+  1: [_("shortened"), "history"],
+  2: [_("left out"), "files"],
+  3: [_("summarised"), "summary"],
+  9: [_("last resort"), "danger"],
+};
+const KINDS = { main: _("conversation"), side: _("side request"), background: _("background work") };
+const STATES = {
+  running: _("running"),
+  queued: _("waiting"),
+  done: _("done"),
+  failed: _("failed"),
+  cut: _("cut off"),
+};
 const tenth = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 1 });
 const hundredth = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 2 });
 const shortFormat = new Intl.NumberFormat(document.documentElement.lang, {
@@ -40,7 +55,7 @@ async function showDays() {
   byId("models").replaceChildren(
     ...(reply.models.length
       ? reply.models.map(renderModel)
-      : [el("tr", {}, el("td", { colspan: 4, class: "empty" }, word("no_models")))]),
+      : [el("tr", {}, el("td", { colspan: 4, class: "empty" }, _("No model has been asked yet.")))]),
   );
 }
 
@@ -52,12 +67,15 @@ function renderSums(days) {
   const first = findNewest((day) => day.first_token_seconds.median),
     speed = findNewest((day) => day.tokens_per_second);
   const rows = [
-    [word("sum_tokens"), shortFormat.format(prompt + addUp((day) => day.tokens.completion))],
-    [word("sum_jobs"), formatNumber(addUp((day) => day.jobs))],
-    [word("sum_cached"), `${prompt ? Math.round((100 * addUp((day) => day.tokens.cached)) / prompt) : 0} %`],
-    [word("sum_freed"), shortFormat.format(freed)],
-    [word("sum_first"), first === null ? "–" : word("seconds", { n: hundredth.format(first) })],
-    [word("sum_speed"), speed === null ? "–" : tenth.format(speed)],
+    [_("Tokens"), shortFormat.format(prompt + addUp((day) => day.tokens.completion))],
+    [_("Requests"), formatNumber(addUp((day) => day.jobs))],
+    [
+      _("of prompts from cache"),
+      `${prompt ? Math.round((100 * addUp((day) => day.tokens.cached)) / prompt) : 0} %`,
+    ],
+    [_("Tokens saved"), shortFormat.format(freed)],
+    [_("to the first word, lately"), first === null ? "–" : _("{n} s", { n: hundredth.format(first) })],
+    [_("tokens per second, lately"), speed === null ? "–" : tenth.format(speed)],
   ];
   return rows.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)));
 }
@@ -68,38 +86,42 @@ function renderPlots(days) {
   const seriesByLevel = (what) =>
     Object.entries(levels)
       .filter(([level]) => level !== "9" || days.some((day) => day[what][level]))
-      .map(([level, colour]) => createSeries(word(`freed_${level}`), colour, (day) => day[what][level] ?? 0));
+      .map(([level, [name, colour]]) => createSeries(name, colour, (day) => day[what][level] ?? 0));
   return [
     renderBars({
-      title: word("tokens_by_day"),
+      title: _("Tokens per day"),
       labels,
       series: [
         createSeries(
-          word("anew"),
+          _("read anew"),
           "system",
           (day) => day.tokens.prompt - Math.min(day.tokens.prompt, day.tokens.cached),
         ),
-        createSeries(word("cached"), "recalled", (day) => Math.min(day.tokens.prompt, day.tokens.cached)),
-        createSeries(word("written"), "question", (day) => day.tokens.completion),
+        createSeries(
+          _("from the server's cache"),
+          "recalled",
+          (day) => Math.min(day.tokens.prompt, day.tokens.cached),
+        ),
+        createSeries(_("written"), "question", (day) => day.tokens.completion),
       ],
     }),
-    renderBars({ title: word("freed_by_day"), labels, series: seriesByLevel("freed") }),
-    renderBars({ title: word("compactions_by_day"), labels, series: seriesByLevel("compactions") }),
+    renderBars({ title: _("Tokens saved per day"), labels, series: seriesByLevel("freed") }),
+    renderBars({ title: _("Compactions per day"), labels, series: seriesByLevel("compactions") }),
     renderLines({
-      title: word("first_by_day"),
+      title: _("Seconds to the first word"),
       labels,
       spell: (value) => hundredth.format(value),
       series: [
-        createSeries(word("median"), "system", (day) => day.first_token_seconds.median),
-        createSeries(word("slow"), "files", (day) => day.first_token_seconds.slow),
+        createSeries(_("half are faster"), "system", (day) => day.first_token_seconds.median),
+        createSeries(_("95 % are faster"), "files", (day) => day.first_token_seconds.slow),
       ],
     }),
     renderLines({
-      title: word("speed_by_day"),
+      title: _("Tokens per second"),
       labels,
       spell: (value) => tenth.format(value),
       series: [
-        createSeries(word("speed"), "history", (day) => day.tokens_per_second),
+        createSeries(_("tokens per second"), "history", (day) => day.tokens_per_second),
       ],
     }),
   ];
@@ -123,24 +145,26 @@ async function showJobs() {
   if (!replies) return;
   const open = replies.flatMap((reply) => reply.jobs);
   byId("jobs").replaceChildren(
-    ...(open.length ? open.map(renderJob) : [el("li", { class: "faint" }, word("jobs_none"))]),
+    ...(open.length
+      ? open.map(renderJob)
+      : [el("li", { class: "faint" }, _("No request is running or waiting."))]),
   );
   if (byId("ended").open) await showEnded();
 }
 
 function renderJob(job) {
-  const place = [word(`kind_${job.kind}`), job.upstream].filter(Boolean).join(" · ");
+  const place = [KINDS[job.kind], job.upstream].filter(Boolean).join(" · ");
   const stop = el("button", {
     type: "button",
     class: "danger",
-    "aria-label": word("stop_job", { model: job.model }),
+    "aria-label": _("Cancel the request to {model}", { model: job.model }),
     onclick: () => cancelJob(job, stop),
-  }, word("stop"));
+  }, _("Cancel"));
   return el(
     "li",
     {},
-    el("span", { class: `state ${job.status === "running" ? "busy" : ""}` }, word(`job_${job.status}`)),
-    job.position && el("span", { class: "tag" }, word("position", { n: job.position })),
+    el("span", { class: `state ${job.status === "running" ? "busy" : ""}` }, STATES[job.status]),
+    job.position && el("span", { class: "tag" }, _("place {n} in line", { n: job.position })),
     el("strong", { dir: "auto" }, job.model),
     el("span", { class: "faint small grow", dir: "auto" }, place),
     el("span", {
@@ -148,7 +172,8 @@ function renderJob(job) {
       "aria-hidden": "true",
       data: { since: job.started_at ?? job.queued_at },
     }, formatElapsed(job.started_at ?? job.queued_at)),
-    job.conversation && el("a", { href: `/c/${encodeURIComponent(job.conversation)}` }, word("open_chat")),
+    job.conversation &&
+      el("a", { href: `/c/${encodeURIComponent(job.conversation)}` }, _("To the conversation")),
     // Background work gives way by itself when somebody asks something.
     job.kind !== "background" && stop,
   );
@@ -157,7 +182,7 @@ function renderJob(job) {
 async function cancelJob(job, button) {
   button.disabled = true;
   const done = await attempt(() => api(`/api/jobs/${encodeURIComponent(job.id)}`, { method: "DELETE" }));
-  if (done) toast(word("stopped"));
+  if (done) toast(_("Cancelled. What was answered so far is kept."));
   await showJobs();
   byId("now-title").focus();
 }
@@ -176,11 +201,11 @@ async function showEnded() {
         el(
           "td",
           {},
-          word(`job_${job.status}`),
+          STATES[job.status],
           job.error && el("div", { class: "faint", dir: "auto" }, job.error),
         ),
         el("td", {}, `${formatCount(job.tokens.prompt)} / ${formatCount(job.tokens.completion)}`),
-        el("td", {}, word("seconds", { n: tenth.format(job.finished_at - job.queued_at) })),
+        el("td", {}, _("{n} s", { n: tenth.format(job.finished_at - job.queued_at) })),
       )
     ),
   );
@@ -188,7 +213,7 @@ async function showEnded() {
 
 const formatCount = (tokens) => (tokens === null ? "–" : formatNumber(tokens));
 const formatElapsed = (since) =>
-  word("seconds", { n: formatNumber(Math.max(0, Math.round(Date.now() / 1000 - since))) });
+  _("{n} s", { n: formatNumber(Math.max(0, Math.round(Date.now() / 1000 - since))) });
 
 async function showServers() {
   const reply = await attempt(() => api("/api/upstreams"));
@@ -196,21 +221,23 @@ async function showServers() {
   const servers = reply?.upstreams.filter((server) => server.kind || server.location);
   if (servers) {
     byId("servers").replaceChildren(
-      ...(servers.length ? servers.map(renderServer) : [el("li", {}, word("own_model"))]),
+      ...(servers.length
+        ? servers.map(renderServer)
+        : [el("li", {}, _("No model server was found; the small demonstration model answers."))]),
     );
   }
 }
 
 function renderServer(server) {
   const [state, kind] = server.well
-    ? ["well", "good"]
+    ? [_("well"), "good"]
     : server.well === false
-    ? ["unwell", "bad"]
-    : ["not_asked", ""];
+    ? [_("not reachable"), "bad"]
+    : [_("not asked yet"), ""];
   return el(
     "li",
     {},
-    el("span", { class: `state ${kind}` }, word(state)),
+    el("span", { class: `state ${kind}` }, state),
     el("strong", { dir: "auto" }, server.name || server.kind || "–"),
     el(
       "span",
@@ -218,9 +245,13 @@ function renderServer(server) {
       [server.kind, server.location].filter(Boolean).join(" · "),
     ),
     server.models !== null &&
-      el("span", { class: "tag" }, word("models_n", { n: formatNumber(server.models) })),
+      el("span", { class: "tag" }, ngettext("1 model", "{n} models", { n: formatNumber(server.models) })),
     server.last_seen &&
-      el("span", { class: "faint small" }, word("seen", { when: formatMoment(server.last_seen) })),
+      el(
+        "span",
+        { class: "faint small" },
+        _("last heard of {when}", { when: formatMoment(server.last_seen) }),
+      ),
     server.error && el("span", { class: "small", dir: "auto" }, server.error),
   );
 }

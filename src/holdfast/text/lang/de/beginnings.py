@@ -46,6 +46,7 @@ _ORDER = (
 )
 
 BEGINNINGS = {
+    "excepts": begin(r"(?:außer|es sei denn|ausgenommen|mit ausnahme)"),
     "order": begin(rf"(?:bitte )?(?:{_ORDER})"),
     "question": begin(
         r"(?:was|wer|wen|wem|wie|wo|wann|warum|wieso|weshalb|welche[rsnm]?|woher|wohin|womit|wofür"

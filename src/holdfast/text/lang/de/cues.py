@@ -34,7 +34,8 @@ CUES = LanguageData(
         r"|ab sofort|ab heute|von nun an|künftig"
         r"|bevor ich(?:'?s| es| das) vergesse|damit das klar ist|zur info|zu deiner info(?:rmation)?"
         r"|nochmal(?: kurz)?(?: zur sicherheit)?|zur sicherheit|(?:kleiner |kurzer )?hinweis(?: am rande)?"
-        r"|(?:eine sache |eins )noch(?: vorweg)?|zukünftig|fortan|unter keinen umständen|auf keinen fall"
+        r"|(?:eine sache |eins )noch(?: vorweg)?|zukünftig|fortan"
+        r"|unter (?:gar )?keinen umständen|auf (?:gar )?keinen fall"
         r"|vergiss(?: bitte)? nicht,? dass"
         r"|denke? (?:bitte )?d(?:a)?ran,? dass)[,!:.]* +)+"
     ),
@@ -228,7 +229,7 @@ CUES = LanguageData(
             r"|geboren|erbaut)|^(?:der|die|das) (?:\S+ ){1,3}?(?:fiel|begann|endete|starb|sank) (?:am|im) "
         ),
         "negation": cue(
-            r"nicht|nichts|nie|niemals|niemande[nm]?|keine?[nmrs]?|keinerlei|nirgends|ohne|weder"
+            r"nicht|nichts|nix|nie|niemals|niemande[nm]?|keine?[nmrs]?|keinerlei|nirgends|ohne|weder"
         ),
         "always": cue(
             r"(?<!wie )immer(?! (?:noch|wieder|mehr|schon|weniger|besser|schlechter|größer|öfter|wenn ich"

@@ -116,7 +116,7 @@ CHANGES = (
     r"|springt (?:\S+ ){1,4}?ein|einspring\w+|übernimmt"
     r"|ich meinte|meinte ich|quatsch|verguckt|vertan|vertippt|verlesen|verrechnet|korrektur|abgesagt"
     r"|aufge\w+t|umge\w+t|verkürzt|verlängert|erneuert|künftig|ab sofort|auf (?:\S+ ){1,3}?\w*ge\w{3,}(?:t"
-    r"|en)|angehoben|reduziert"
+    r"|en)|angehoben|reduziert|war(?:en)? zu \w+|vom tisch|geh(?:en|e|t) (?:hoch|rauf|runter) auf"
 )
 # How people say who they are.
 WHO_I_AM = (

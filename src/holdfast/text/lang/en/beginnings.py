@@ -18,6 +18,7 @@ ORDERS = any_of(
 )
 
 BEGINNINGS = {
+    "excepts": begin(r"(?:unless|except|other than|with the exception)"),
     "order": begin(
         r"(?:please )?(?:do not|don\'t|never)(?: ever)? (?!been|had|was|were|heard|seen|thought|knew"
         r"|did|got)\w+(?<!ed)",

@@ -28,9 +28,9 @@ CUES = LanguageData(
     code="en",
     particles=opening(
         r"(?:(?:so|oh my|my god|my goodness|ok|okay|well|and|but|then|now|alright|right|also|oh|ah"
-        r"|hm+|yes|yeah|yep|hey|hi|hello|anyway|besides"
-        r"|seriously|honestly|actually|basically|to be fair|by the way|btw|fyi|for example"
-        r"|for instance|in the meantime|briefly|quickly|like i said|note|important"
+        r"|hm+|yes|yeah|yep|hey|hi|hello|anyway|besides|seriously|honestly|actually"
+        r"|basically|to be fair|by the way|btw|fyi|for example|for instance"
+        r"|in the meantime|briefly|quickly|like i said|note|important"
         r"|super important|reminder|again"
         r"|thanks(?! for| to)|thank you(?! for)|all right|great|perfect|cool|sure|careful|finally|first"
         r"|second|one more thing"
@@ -40,7 +40,8 @@ CUES = LanguageData(
         r"|small )?side note|if possible|if you can|generally|in general|as i said|please note|heads up"
         r"|ps|plus|no,|nah,"
         r"|from now on|from here on|going forward|in (?:the )?future|henceforth|from this point on"
-        r"|under no circumstances|don\'t forget that|do not forget that|keep in mind that"
+        r"|(?:under|in) no circumstances|on no account|by no means"
+        r"|don\'t forget that|do not forget that|keep in mind that"
         r"|bear in mind that|remember that|note that|just so you know)[,!:.]* +)+"
     ),
     joins=cue(r"and|but|so|because|since"),
@@ -234,8 +235,8 @@ CUES = LanguageData(
         "never": cue(
             r"never(?! (?:mind|been|heard|seen|had))|(?:under|in) (?:no|any) circumstances|in no case"
             r"|at no (?:time"
-            r"|point)|ever again|not ever|on no account|off[- ]limits|forbidden|prohibited|not allowed"
-            r"|no go|no-go|taboo|banned"
+            r"|point)|ever again|not ever|on no account|by no means|off[- ]limits|forbidden"
+            r"|prohibited|not allowed|no go|no-go|taboo|banned"
             r"|hands off|nobody \w+s|(?<=, )ever(?=[.!]*$)"
         ),
         "only_last": cue(r"only(?=[.!]*$)"),

@@ -108,6 +108,7 @@ CHANGES = (
     r"|cancell?ed|(?:have|had|need) to move|will move|move (?:it|this|that) to|step(?:s|ping)? in for"
     r"|fill\w* in for|down to"
     r"|not (?:\S+ ){1,6}?but|as of|by now|lately|recently|is up to|went from"
+    r"|(?:was|were) too \w+|off the table|going (?:up|down) to"
 )
 # How people say who they are.
 WHO_I_AM = (

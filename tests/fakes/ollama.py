@@ -25,11 +25,11 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from holdfast.errors import BadRequest
-from holdfast.i18n import lazy
 from holdfast.messages import JsonObject, canonical
 from holdfast.protocols import ollama, openai_chat
 from holdfast.protocols.wire import expect, parse_json, parse_object
-from holdfast.testing.ollama_runner import (
+from holdfast.testing.provider import serve_app
+from tests.fakes.ollama_runner import (
     NUM_KEEP,
     AnswerFunction,
     AnswerPiece,
@@ -47,7 +47,6 @@ from holdfast.testing.ollama_runner import (
     render_text,
     split_words,
 )
-from holdfast.testing.provider import serve_app
 
 # Pulling this never ends, as large models seem to.
 ENDLESS = "endless"
@@ -121,9 +120,7 @@ class ModelManager:
     def delete(self, body: dict[str, Any]) -> Response:
         known = self._runner.find(model_name(body))
         if known is None:
-            return JSONResponse(
-                {"error": lazy("model '{model_name}' not found", model_name=model_name(body))}, 404
-            )
+            return JSONResponse({"error": f"model '{model_name(body)}' not found"}, 404)
         self._runner.unload(known)
         del self._runner.models[known.name]
         return Response()
@@ -463,7 +460,7 @@ class FakeOllama:
     def v1_model(self, request: Request) -> Response:
         name = request.path_params["model"]
         if self._runner.find(name) is None:
-            return JSONResponse(openai_error(lazy("model '{name}' not found", name=name)), 404)
+            return JSONResponse(openai_error(f"model '{name}' not found"), 404)
         return JSONResponse(openai_model(name))
 
     def show(self, body: dict[str, Any]) -> Response:

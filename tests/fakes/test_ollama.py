@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.testing.ollama import FakeOllama
-from holdfast.testing.ollama_runner import (
+from tests.fakes.ollama import FakeOllama
+from tests.fakes.ollama_runner import (
     DoesNotFit,
     FakeModel,
     FakeReply,

@@ -415,6 +415,8 @@ class _Picker:
         self._places: dict[int, int] = {}
         self._candidates: Sequence[SearchCandidate] = ()
         self._texts: dict[int, str] = {}
+        # Many messages are the same: each text without what is private.
+        self._redacted: dict[str, str] = {}
         self._batch = (_READ if room else _REPORTED) // 2
 
     def _read(self, candidate: SearchCandidate) -> str:
@@ -475,8 +477,6 @@ class _Picker:
         self._places = {each.row.id: place for place, each in enumerate(candidates)}
         chosen: list[Snippet] = []
         missed: list[Snippet] = []
-        # Texts as they are stored, of which many are the same, and as they may be shown.
-        read: set[tuple[str, bool, bool]] = set()
         seen: set[tuple[str, bool]] = set()
         replacements: set[int] = set()
         self._needed = {each.row.id for each in candidates if each.before < _ENOUGH or each.exact}
@@ -490,10 +490,6 @@ class _Picker:
             if _frame_of(text) == self._asked_frame:
                 # It asks the same, or the same of another number.
                 continue
-            raw = text, candidate.row.role == NOTE, candidate.row.container == self._need.tree
-            if raw in read:
-                continue
-            read.add(raw)
             text = self._shareable(candidate, text).strip()
             key = text, candidate.row.role == NOTE
             if not text or key in seen:
@@ -588,7 +584,11 @@ class _Picker:
     def _shareable(self, candidate: SearchCandidate, text: str) -> str:
         """Returns the text without private parts and secrets, unless it is from this conversation."""
         row = candidate.row
-        return text if row.role == NOTE or row.container == self._need.tree else redact(text)
+        if row.role == NOTE or row.container == self._need.tree:
+            return text
+        if text not in self._redacted:
+            self._redacted[text] = redact(text)
+        return self._redacted[text]
 
     def _later_value(self, snippet: Snippet) -> tuple[SearchCandidate, str] | None:
         """Returns the newest statement that gives another value to something in the snippet."""

@@ -415,6 +415,8 @@ class _Picker:
         self._places: dict[int, int] = {}
         self._candidates: Sequence[SearchCandidate] = ()
         self._texts: dict[int, str] = {}
+        # Many messages are the same: each text without what is private.
+        self._redacted: dict[str, str] = {}
         self._batch = (_READ if room else _REPORTED) // 2
 
     def _read(self, candidate: SearchCandidate) -> str:
@@ -582,7 +584,11 @@ class _Picker:
     def _shareable(self, candidate: SearchCandidate, text: str) -> str:
         """Returns the text without private parts and secrets, unless it is from this conversation."""
         row = candidate.row
-        return text if row.role == NOTE or row.container == self._need.tree else redact(text)
+        if row.role == NOTE or row.container == self._need.tree:
+            return text
+        if text not in self._redacted:
+            self._redacted[text] = redact(text)
+        return self._redacted[text]
 
     def _later_value(self, snippet: Snippet) -> tuple[SearchCandidate, str] | None:
         """Returns the newest statement that gives another value to something in the snippet."""

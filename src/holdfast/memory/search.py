@@ -493,10 +493,10 @@ class Search:
         if asked:
             matches = matches.without(self._store.passages.rows_of(asked))
         rows = self._outlines.of(places, matches.containers)
-        also = {row for having in matches.having.values() for row in having}
         near = SemanticMatches()
         if question.has_meaning:
             patience = None if until is None else max(0.0, until - self._clock())
+            also = set[int]().union(*matches.having.values())
             near = self._meaning.near(places, question.text, _NEAREST, also, patience)
         weights = self._weights.scale(near.factor)
         ranking = rank_rows(question, matches, rows, near.rows, weights, near.kind, kinds=kinds, **options)

@@ -1,7 +1,8 @@
 """`python -m evals.knowing DIR`: what of a talk is kept, replaced and carried on? See results/knowing.md.
 
-DIR has `statements.jsonl`, `updates.jsonl` and `chats.jsonl`. Everything goes the way it goes for people: as
-messages of conversations through the engine, whose notes are read when it is closed.
+DIR has `statements.jsonl`, and may have `updates.jsonl` and `chats.jsonl`: what has its files is measured.
+`evals/knowing_data` has sentences of our own. Everything goes the way it goes for people: as messages of
+conversations through the engine, whose notes are read when it is closed.
 """
 
 import argparse
@@ -385,28 +386,37 @@ async def measure(folder: Path, model: str, parts: Sequence[str], limit: int) ->
     return tally
 
 
-PARTS = ("statements", "updates", "rules", "sections")
+# Each part, and the files it reads.
+PARTS = {
+    "statements": ("statements",),
+    "updates": ("updates",),
+    "rules": ("chats", "statements"),
+    "sections": ("statements",),
+}
+
+
+def _missing_files(folder: Path, names: Sequence[str]) -> list[str]:
+    return [f"{name}.jsonl" for name in dict.fromkeys(names) if not (folder / f"{name}.jsonl").exists()]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m evals.knowing", description=__doc__.partition("\n")[0])
-    parser.add_argument("folder", type=Path, metavar="DIR", help="where the three files are")
+    parser.add_argument("folder", type=Path, metavar="DIR", help="where the files are")
     parser.add_argument("--json", action="store_true", help="percent by language, as JSON")
     parser.add_argument("--model", choices=MODELS, default="none", help="what is asked to help")
     parser.add_argument("--part", action="append", choices=PARTS, help="only this part; may be repeated")
     parser.add_argument("--limit", type=int, default=0, help="only so many statements of each language")
     parser.add_argument("--misses", action="store_true", help="what was missed, on stderr")
     chosen = parser.parse_args(arguments)
-    missing = [
-        name for name in ("statements", "updates", "chats") if not (chosen.folder / f"{name}.jsonl").exists()
-    ]
+    parts = chosen.part or [part for part, names in PARTS.items() if not _missing_files(chosen.folder, names)]
+    missing = _missing_files(chosen.folder, ["statements", *(name for part in parts for name in PARTS[part])])
     if missing:
-        progress(f"{chosen.folder} has no {', '.join(f'{name}.jsonl' for name in missing)}.")
+        progress(f"{chosen.folder} has no {', '.join(missing)}.")
         return 1
     if chosen.model == "smollm2" and weights() is None:
         progress("SmolLM2 is not there (`holdfast models get`): nothing can be measured.")
         return 1
-    tally = asyncio.run(measure(chosen.folder, chosen.model, chosen.part or PARTS, chosen.limit))
+    tally = asyncio.run(measure(chosen.folder, chosen.model, parts, chosen.limit))
     if chosen.misses:
         progress("\n".join(tally.misses))
     percent = tally.percent()

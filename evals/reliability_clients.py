@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 
+from evals.forked import ForkedProcess
 from evals.reliability_checks import Finding, Talk
 from evals.reliability_server import Server
 from tests.fakes.ollama_runner import ModelCall
@@ -172,7 +173,7 @@ class Rememberer:
                 f"The {random.choice(_THINGS)} with the tag {code} belongs to {random.choice(_PLACES)}."
             )
         # It is much quicker than a chat, and would have nearly all of the kills.
-        time.sleep(random.uniform(0, 0.4))
+        time.sleep(random.uniform(0, 1.0))
         response = http.post("/api/memory", json={"text": self._pending})
         if response.status_code != 201:
             self._ledger.refusals.append(
@@ -228,7 +229,7 @@ class Importer:
         self._server, self._folder, self._ledger, self._random = server, folder, ledger, random
         self._numbers = count(1)
         self._pending: list[Talk] = []
-        self._process: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[str] | ForkedProcess | None = None
         self._due = 0.0
 
     def work(self, _: httpx.Client) -> None:
@@ -244,9 +245,10 @@ class Importer:
         with self._server.command("import", "--project", "default", str(file)) as process:
             self._process = process
             errors = process.communicate()[1]
-        if process.returncode < 0:
+        code = process.returncode or 0
+        if code < 0:
             raise Unanswered
-        if process.returncode:
+        if code:
             self._ledger.refusals.append(Finding("refused", errors[-500:], self.name))
             raise Unanswered
         self._ledger.imports += self._pending

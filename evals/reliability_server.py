@@ -10,12 +10,15 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import httpx
 import psutil  # type: ignore[import-untyped]
+
+from evals.forked import ForkedProcess
 
 _READY = re.compile(r"ready: (http://\S+)\n")
 # Seconds: for one command, and for a server that is asked to stop.
@@ -24,10 +27,14 @@ _COMMAND, _STOP = 300.0, 60.0
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Seconds until a server answered, and how many of them it had a processor: others may need that too."""
+    """Seconds until a server answered, and how many of them it had a processor: others may need that too.
+
+    `loaded` says that it began with its modules loaded.
+    """
 
     seconds: float
     processor: float
+    loaded: bool = False
 
 
 class ServerEnded(Exception):
@@ -37,8 +44,8 @@ class ServerEnded(Exception):
 class Server:
     """`holdfast serve` on one folder, on another port each time it is started.
 
-    `settings` are variables of its environment, and of the commands that are run beside it. `python` and
-    `source` run another version of Holdfast.
+    `settings` are variables of its environment, and of the commands that are run beside it; `source` runs
+    another version of Holdfast. While `loaded` is set, processes begin with their modules loaded.
     """
 
     def __init__(
@@ -55,15 +62,21 @@ class Server:
         self._upstream = upstream
         self._logs = home.parent / "logs"
         self._log = self._logs / "none"
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | ForkedProcess | None = None
+        self._starts, self._commands = count(), count()
+        self.loaded = False
 
     def launch(self) -> None:
         self._logs.mkdir(exist_ok=True)
-        self._log = self._logs / f"serve-{len(list(self._logs.iterdir())):04}.log"
-        command = [*_HOLDFAST, "serve", "--port", "0", "--upstream", self._upstream]
+        self._log = self._logs / f"serve-{next(self._starts):04}.log"
+        arguments = ["serve", "--port", "0", "--upstream", self._upstream]
+        if self.loaded:
+            self._log.touch()
+            self._process = ForkedProcess(arguments, self.environment, self.home.parent, self._log, self._log)
+            return
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                command, env=self.environment, cwd=self.home.parent, stdout=log, stderr=log
+                [*_HOLDFAST, *arguments], env=self.environment, cwd=self.home.parent, stdout=log, stderr=log
             )
 
     def start(self) -> Start:
@@ -76,7 +89,7 @@ class Server:
         self.url = ready[1]
         with self.connect() as http:
             http.get("/api/chats?limit=1").raise_for_status()
-        return Start(time.perf_counter() - began, self._processor())
+        return Start(time.perf_counter() - began, self._processor(), self.loaded)
 
     @property
     def log(self) -> str:
@@ -95,8 +108,13 @@ class Server:
     def connect(self) -> httpx.Client:
         return httpx.Client(base_url=self.url, timeout=60, trust_env=False)
 
-    def command(self, *arguments: str) -> subprocess.Popen[str]:
+    def command(self, *arguments: str) -> subprocess.Popen[str] | ForkedProcess:
         """Begin a command of Holdfast on the same data."""
+        if self.loaded:
+            self._logs.mkdir(exist_ok=True)
+            name = f"{arguments[0]}-{next(self._commands)}"
+            files = self._logs / f"{name}.log", self._logs / f"{name}.errors"
+            return ForkedProcess(arguments, self.environment, self.home.parent, *files)
         return subprocess.Popen(
             [*_HOLDFAST, *arguments],
             env=self.environment,
@@ -111,7 +129,7 @@ class Server:
         """Run a command to its end."""
         with self.command(*arguments) as process:
             output, errors = process.communicate(timeout=_COMMAND)
-        return subprocess.CompletedProcess(arguments, process.returncode, output, errors)
+        return subprocess.CompletedProcess(arguments, process.returncode or 0, output, errors)
 
     def kill(self) -> None:
         if self._process is not None:

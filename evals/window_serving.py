@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,6 +22,7 @@ from typing import Any, ClassVar, Self
 
 import httpx
 
+from evals.forked import ForkedProcess
 from holdfast.config import default_home
 from holdfast.upstreams.embedded import EmbeddedProcess, default_threads
 from holdfast.upstreams.model_file import find_model_file
@@ -30,6 +32,8 @@ MODEL = "embedded"
 
 # A prompt of a full window takes minutes where two cores are shared.
 _PATIENCE = 1800.0
+# Whether servers begin with their modules loaded: for tests, which measure nothing.
+fork_servers = False
 
 Json = dict[str, Any]
 
@@ -180,40 +184,45 @@ def serving(home: Path, upstream: str = "embedded", **settings: str) -> Iterator
     """A server with a data folder of its own, on a free port; `settings` by their names in the table."""
     given = {f"HOLDFAST_{name.upper()}": value for name, value in settings.items()}
     home.mkdir(parents=True, exist_ok=True)
-    with (home / "serve.log").open("w") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "holdfast", "serve", "--port", "0", "--upstream", upstream],
-            env={
-                **os.environ,
-                "HOLDFAST_HOME": str(home),
-                "HOLDFAST_LANGUAGE": "en",
-                "HOLDFAST_MODELS_DIR": str(default_home() / "models"),
-                "HOLDFAST_STALL_TIMEOUT": str(_PATIENCE),
-                **given,
-            },
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        )
-        try:
-            assert process.stdout is not None
-            ready = process.stdout.readline()
-            if "ready" not in ready:
-                raise RuntimeError(f"holdfast did not start; see {home / 'serve.log'}")
-            with Door(ready.split()[-1]) as door:
-                yield door
-        finally:
-            _stop(process)
+    environment = {
+        **os.environ,
+        "HOLDFAST_HOME": str(home),
+        "HOLDFAST_LANGUAGE": "en",
+        "HOLDFAST_MODELS_DIR": str(default_home() / "models"),
+        "HOLDFAST_STALL_TIMEOUT": str(_PATIENCE),
+        **given,
+    }
+    output, log = home / "serve.out", home / "serve.log"
+    for file in (output, log):
+        file.write_bytes(b"")
+    process = _launch(["serve", "--port", "0", "--upstream", upstream], environment, output, log)
+    try:
+        while not (ready := output.read_text()).endswith("\n"):
+            if process.poll() is not None:
+                raise RuntimeError(f"holdfast did not start; see {log}")
+            time.sleep(0.02)
+        with Door(ready.split()[-1]) as door:
+            yield door
+    finally:
+        _stop(process)
 
 
-def _stop(process: subprocess.Popen[str]) -> None:
+def _launch(
+    words: Sequence[str], environment: Mapping[str, str], output: Path, log: Path
+) -> subprocess.Popen[bytes] | ForkedProcess:
+    if fork_servers:
+        return ForkedProcess(words, environment, Path.cwd(), output, log)
+    with output.open("wb") as out, log.open("wb") as errors:
+        command = [sys.executable, "-m", "holdfast", *words]
+        return subprocess.Popen(command, env=environment, stdout=out, stderr=errors)
+
+
+def _stop(process: subprocess.Popen[bytes] | ForkedProcess) -> None:
     process.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(20)
     process.kill()
     process.wait()
-    if process.stdout is not None:
-        process.stdout.close()
 
 
 _CHAT = "/v1/chat/completions"

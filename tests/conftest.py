@@ -4,8 +4,8 @@ import atexit
 import contextlib
 import gc
 import os
+import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -18,6 +18,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, settings
 
+from evals.forked import ForkedProcess
 from holdfast import recall
 from holdfast.config import default_home
 from holdfast.context import evidence
@@ -26,7 +27,7 @@ from holdfast.i18n import speak
 from holdfast.memory.search import Search
 from holdfast.upstreams.model_file import fetch_model_file
 from tests.buckets import s3_server  # noqa: F401  # a fixture
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, wait_until
 
 # Every run has other examples, so few of them see much in the end. `--hypothesis-profile=thorough` asks for
 # more.
@@ -164,15 +165,29 @@ def weights() -> Path:
 
 @dataclass
 class Process:
-    """`holdfast serve` as users start it."""
+    """`holdfast serve` as a process of its own. `output` is the file with what it says."""
 
-    url: str
-    process: subprocess.Popen[str]
+    process: ForkedProcess
+    output: Path
+    url: str = ""
+
+    def wait_until_ready(self, times: int = 1) -> str:
+        """Return its address once it said that it is ready, after a restart for the second time."""
+
+        def addresses() -> list[str]:
+            assert self.process.poll() is None, self.output.read_text()
+            return _READY.findall(self.output.read_text())
+
+        wait_until(lambda: len(addresses()) >= times)
+        return addresses()[-1]
 
     def kill(self) -> None:
         """As a power cut would: no handler runs, nothing is flushed."""
-        self.process.send_signal(signal.SIGKILL)
+        self.process.kill()
         self.process.wait(60)
+
+
+_READY = re.compile(r"ready: (http://\S+)\n")
 
 
 @pytest.fixture
@@ -188,26 +203,24 @@ def holdfast_serve(tmp_path):
 
 @contextlib.contextmanager
 def _serving(home: Path, upstream: str, environment: dict[str, str]) -> Iterator[Process]:
-    command = [sys.executable, "-m", "holdfast", "serve", "--port", "0", "--upstream", upstream]
-    process = subprocess.Popen(
-        command,
-        env={**os.environ, **_PLAIN, "HOLDFAST_HOME": str(home), **environment},
-        stdout=subprocess.PIPE,
-        text=True,
+    output = Path(tempfile.mkstemp(prefix="serve-", dir=home.parent)[1])
+    process = ForkedProcess(
+        ["serve", "--port", "0", "--upstream", upstream],
+        {**os.environ, **_PLAIN, "HOLDFAST_HOME": str(home), **environment},
+        Path.cwd(),
+        output,
+        output,
     )
     try:
-        assert process.stdout is not None
-        ready = process.stdout.readline()
-        assert "ready" in ready, ready
-        yield Process(ready.split()[-1], process)
+        server = Process(process, output)
+        server.url = server.wait_until_ready()
+        yield server
     finally:
         process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(20)
         process.kill()
         process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
 
 
 @pytest.fixture

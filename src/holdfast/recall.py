@@ -93,9 +93,12 @@ _PATIENCE = 2.0
 _ASKED = 100
 # So many of the best candidates are searched for newer values of what is brought.
 _COMPARED = 40
+# Of so many of them the values are looked up, for corrections that name nothing else.
+_FOLLOWED = 12
 # Characters of a text that are read for that; a longer sentence states more than one thing.
 _STATED, _STATEMENT = 1_000, 250
 _NUMBER = re.compile(r"\d+")
+_DATE_WORDS = re.compile(r"\b\d{1,2}(?:\.|st|nd|rd|th)? [^\W\d_]{3,9}\b|\b[^\W\d_]{3,9} \d{1,2}\b")
 # As plain numbers: operations on flags are slow, and every candidate is looked at.
 _ONLY_ASKS, _SUPERSEDED = int(Trait.ONLY_ASKS), int(Trait.SUPERSEDED)
 # The word in front of a newer value.
@@ -239,6 +242,8 @@ class Recall:
         picker = _Picker(self, need, questions, result, allowed, share, count)
         if allowed:
             picker.compare_with(eligible[:_COMPARED])
+            follow_ups = self._find_follow_ups(picker.list_values(eligible[:_FOLLOWED]), result)
+            picker.compare_with(list(self._eligible(follow_ups, need)))
             picker.note_former([each for each in result.candidates if each.row.traits & _SUPERSEDED])
         chosen, missed = picker.pick(candidates, _CANDIDATES if asks else 1)
         for rank, snippet in enumerate(chosen):
@@ -253,6 +258,20 @@ class Recall:
             result.degraded,
             result.partial,
         )
+
+    def _find_follow_ups(
+        self, values: Collection[tuple[str, ...]], result: Retrieval
+    ) -> list[SearchCandidate]:
+        """Returns what names one of these values: "not 418, it's 481" may share nothing else with it."""
+        if not values:
+            return []
+        known = {each.row.id for each in result.candidates}
+        best = result.candidates[0]
+        return [
+            SearchCandidate(row, 0.0, 0.0, best.ranked, best.place)
+            for row in self._search.find_all_with(values, result.places)
+            if row.id not in known
+        ]
 
     def near(self, question: str, passages: Sequence[str]) -> Sequence[float]:
         """Returns how near each passage is to a question; 0 where a vector is not known."""
@@ -420,11 +439,18 @@ class _Picker:
             each for each in candidates if each.row.role in ("user", NOTE) and not _finding_of(each.row)
         ]
         self._load(people)
-        self._statements = [
+        self._statements += [
             (each, statement)
-            for each in sorted(people, key=lambda each: (each.row.at, each.row.place), reverse=True)
+            for each in people
             for statement in _list_values(self._texts[each.row.id][:_STATED])
         ]
+        self._statements.sort(key=lambda pair: (pair[0].row.at, pair[0].row.place), reverse=True)
+
+    def list_values(self, candidates: Sequence[SearchCandidate]) -> set[tuple[str, ...]]:
+        """Returns the values that these state and that hardly anything else has, each as its terms."""
+        rows = {each.row.id for each in candidates}
+        stated = (statement for each, statement in self._statements if each.row.id in rows)
+        return {value for statement in stated for value in _rare_values(statement)}
 
     def note_former(self, candidates: Sequence[SearchCandidate]) -> None:
         """Collects memories that no longer hold, each with what holds now."""
@@ -675,6 +701,21 @@ def _list_values(text: str) -> tuple[str, ...]:
         for statement in join_context(_statements(text))
         if values_in(statement) or tells_change(statement)
     )
+
+
+@lru_cache(1_024)
+def _rare_values(statement: str) -> tuple[tuple[str, ...], ...]:
+    """Returns dates and large numbers of a statement, the terms of each."""
+    values = values_in(statement)
+    numbers = {
+        (number,)
+        for kind, several in values.items()
+        if kind.startswith("number")
+        for number in several
+        if len(number) > 2
+    }
+    dates = {tuple(terms(day[0])) for day in _DATE_WORDS.finditer(statement) if "date" in values}
+    return tuple(numbers | dates)
 
 
 def _frame_of(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.cli.output import translate_source, translate_usage
+from holdfast.cli.shared import translate_source, translate_usage
 from holdfast.i18n import gettext as _
 from holdfast.i18n import lazy, speak
 from holdfast.window import sentences

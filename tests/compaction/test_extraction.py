@@ -391,3 +391,26 @@ def test_a_memory_is_dated_by_when_it_was_said():
     words = ["The budget is 4,200 euros.", "The server is called arion."]
     items = [Item(f"m_{at}", Message("user", (Text(text),)), at=100.0 + at) for at, text in enumerate(words)]
     assert [memory.at for memory in collect_by_rules(items)] == [100.0, 101.0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Meine IBAN ist DE89 3704 0044 0532 0130 00.",
+        "Our account for invoices is AT61 1904 3002 3457 3201.",
+        "My credit card number is 4111 1111 1111 1111.",
+    ],
+)
+def test_account_numbers_are_not_remembered_unasked(text):
+    assert said(text) == []
+
+
+def test_an_account_number_is_remembered_on_request():
+    assert read_memory_requests("Merk dir: Meine IBAN ist DE89 3704 0044 0532 0130 00.") == [
+        ("fact", "Meine IBAN ist DE89 3704 0044 0532 0130 00.")
+    ]
+
+
+def test_what_shall_not_be_tried_again_is_remembered_with_what_failed():
+    [memory] = said("Bumping stripe broke everything. We won't try that again.")
+    assert memory.text == "Bumping stripe broke everything. We won't try that again."

@@ -1,14 +1,11 @@
 """A process that is killed at any step of a summary leaves the old state or the new one, and its notes."""
 
 import asyncio
-import os
 import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
+from evals.forked import run_forked
 from tests.context.engine_client import Client
 from tests.context.summary_engine import (
     RequestScripts,
@@ -96,14 +93,7 @@ AFTER = ("after the commit", "before the notes", "between two notes", "before a 
 @pytest.mark.slow
 @pytest.mark.parametrize("where", [*BEFORE, *AFTER])
 async def test_kill_at_any_step_leaves_old_or_new_state(tmp_path, where):
-    child = await asyncio.to_thread(
-        subprocess.run,
-        [sys.executable, "-c", CHILD, where, str(tmp_path)],
-        env={**os.environ, "PYTHONPATH": str(Path.cwd())},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    child = await asyncio.to_thread(run_forked, CHILD, where, str(tmp_path))
     assert child.returncode == -signal.SIGKILL, child.stderr
     server = RequestScripts()
     async with summing(server, tmp_path) as engine:

@@ -13,6 +13,8 @@ from holdfast.recall import Evidence, Need, Snippet, recall_over
 from holdfast.store import NewMessage
 from tests.conversations.builders import answer, user
 
+# Words that nothing else has.
+LETTERS = [first + second + "xo" for first in "bcdfghjklmnprstvw" for second in "aeiouäöüy"]
 FILLER = (
     "We could paint the fence green or blue, both look friendly.",
     "My sister bakes bread on Sundays with her neighbours.",
@@ -277,6 +279,33 @@ def test_a_question_that_tells_something_too_keeps_its_place(talk):
     past = Past(talk, user(told), *others)
     texts = [snippet.text for snippet in past.asked("When is my wifi password of the cabin due?", room=50)]
     assert told in texts
+
+
+@pytest.mark.parametrize(
+    ("told", "correction", "question", "value"),
+    [
+        (
+            "Die Weiterleitungen stehen in config/redirects.map, das sind 418 Stück.",
+            "Nee warte, ich hab Quatsch erzählt, nicht 418, es sind 481.",
+            "Wie viele Weiterleitungen stehen in config/redirects.map?",
+            "481",
+        ),
+        (
+            "We want to switch the shop over on 15 January, that's a Friday.",
+            "15 January is off the table, we are closed then, it has to be 2 February.",
+            "When do we want to switch the shop over?",
+            "2 February",
+        ),
+    ],
+)
+def test_a_correction_that_names_only_the_old_value_is_brought(talk, told, correction, question, value):
+    subject = "shop" if "shop" in told else "Weiterleitungen"
+    others = [user(f"Somebody read about the {subject} of {letter}.") for letter in LETTERS]
+    past = Past(
+        talk, user(told), *others[:9], *map(user, FILLER), user(correction), *map(user, FILLER), *others
+    )
+    texts = " ".join(snippet.text for snippet in past.asked(question, room=90))
+    assert value in texts
 
 
 def test_the_same_message_with_other_numbers_is_no_evidence(talk):

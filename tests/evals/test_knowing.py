@@ -61,3 +61,10 @@ def test_kept_and_lost_are_told_apart(tmp_path, capsys):
 def test_a_folder_without_the_files_is_refused(tmp_path, capsys):
     assert main([str(tmp_path)]) == 1
     assert "statements.jsonl" in capsys.readouterr().err
+
+
+def test_statements_alone_are_measured(tmp_path, capsys):
+    (tmp_path / "statements.jsonl").write_text("\n".join(map(json.dumps, STATEMENTS)))
+    assert main([str(tmp_path), "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["en"] == {"kept": 100.0, "sections": 100.0}

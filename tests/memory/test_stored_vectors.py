@@ -87,7 +87,7 @@ class Case:
             assert held.tolist() == read.tolist()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(steps, max_size=25))
 def test_whatever_comes_and_goes(taken):
     with open_store("sqlite://") as store:

@@ -20,9 +20,6 @@ from tests.server.memory_server import found
 def test_settings_apply_after_restart_and_unusable_ones_are_rejected(holdfast_serve, http):
     holdfast = holdfast_serve("embedded", HOLDFAST_EMBEDDER="off")
 
-    def ready() -> str:
-        return holdfast.process.stdout.readline().split()[-1]
-
     def setting(url: str, name: str):
         report = found(http.get(f"{url}/api/settings"))
         assert report["restart"]["possible"]
@@ -32,7 +29,7 @@ def test_settings_apply_after_restart_and_unusable_ones_are_rejected(holdfast_se
     found(http.put(f"{first}/api/settings", json={"unread": 5, "level_1": "40%"}))
     assert setting(first, "unread")["pending"]
     found(http.post(f"{first}/api/system/restart"), 202)
-    second = ready()
+    second = holdfast.wait_until_ready(2)
     assert (setting(second, "unread")["pending"], setting(second, "level_1")["value"]) == (False, 0.4)
     preview = found(http.post(f"{second}/api/settings/preview", json={"window": 8192}))
     assert preview["windows"][0]["before"]["thresholds"]["prune"] == int((8192 - 2048) * 0.75 * 0.4)
@@ -40,7 +37,7 @@ def test_settings_apply_after_restart_and_unusable_ones_are_rejected(holdfast_se
     found(http.put(f"{second}/api/password", json={"password": "correct horse battery"}))
     found(http.put(f"{second}/api/settings", json={"host": "192.0.2.1"}))
     found(http.post(f"{second}/api/system/restart"), 202)
-    third = ready()
+    third = holdfast.wait_until_ready(3)
     assert setting(third, "host")["pending"], "it goes on with the address it had"
     assert found(http.get(f"{third}/health"))["status"] == "ok"
 

@@ -248,3 +248,37 @@ def test_a_prohibition_keeps_its_negation_and_exception(text):
 def test_a_standing_wish_that_was_agreed_on_is_a_rule():
     text = "Bitte künftig alle Commit-Nachrichten auf Deutsch, Enno und ich haben uns da drauf geeinigt."
     assert stated(text) == [("rule", text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SSH läuft auf Port 22.",
+        "HTTPS uses port 443 by default.",
+        "Wasser kocht bei 100 Grad.",
+        "Penguins can't fly.",
+        "Napoleon ist 1821 gestorben.",
+        "Mein Chef ist ein Idiot.",
+        "Our landlord is a nightmare.",
+        "Meine Mutter sagt immer, man soll nie mit vollem Magen schwimmen.",
+        "My uncle claims the shop will be closed on Mondays.",
+        "Only give me the first three lines.",
+        "We meet at eight. Oh nonsense, that was last week.",
+    ],
+)
+def test_what_everybody_knows_or_others_say_is_not_kept(text):
+    assert not [one for one in statements_in(tuple(text.split(". "))) if one.lasting]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Unser SSH läuft auf Port 2222.",
+        "Die Hausverwaltung schreibt, Fahrräder dürfen nicht in den Flur.",
+        "Meine Chefin sagt, wir dürfen keine Kundendaten kopieren.",
+        "Die Heizung darf nachts nicht unter 16 Grad fallen.",
+        "Hunde dürfen nicht auf das Gelände.",
+    ],
+)
+def test_what_holds_for_the_speaker_is_kept(text):
+    assert [one for one in statements_in((text,)) if one.lasting]

@@ -25,10 +25,14 @@ def vocabulary(weights) -> Vocabulary:
     return Vocabulary.from_gguf(weights)
 
 
+@pytest.fixture(scope="module")
+def tokenizer(vocabulary) -> Tokenizer:
+    return Tokenizer(vocabulary)
+
+
 @pytest.fixture
-def serve(vocabulary):
+def serve(vocabulary, tokenizer):
     """An Ollama of the old kind, which cuts silently; it counts with SmolLM2's tokens."""
-    tokenizer = Tokenizer(vocabulary)
     with ExitStack() as stack:
 
         def start(*, facts, window=256, old=True):

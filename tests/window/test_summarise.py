@@ -30,7 +30,7 @@ from holdfast.window.view import Draft, View
 from tests.window.talks import RULES, Pennies, gauges, items_of, orphans_of, talks
 
 many = settings(
-    max_examples=100,
+    max_examples=50,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -91,7 +91,7 @@ def _discard_output() -> None:
 
 def _exit_with(code: int, text: str) -> NoReturn:
     # Imported late, because help does not need it and is faster without it.
-    from holdfast.cli.output import print_error
+    from holdfast.cli.shared import print_error
 
     print_error(text)
     sys.exit(code)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from holdfast.cli.files import current_roots
-from holdfast.cli.options import ProjectOption, current_scope
-from holdfast.cli.output import load, print_error, print_json, write
+from holdfast.cli.shared import ProjectOption, current_scope, load, print_error, print_json, write
 from holdfast.errors import BadRequest, CutOff, NotFound
 from holdfast.i18n import gettext as _
 from holdfast.i18n import pick

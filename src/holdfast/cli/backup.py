@@ -6,8 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from holdfast.cli.options import JsonOption
-from holdfast.cli.output import console, format_time, load, print_error, print_json, show_progress_bar
+from holdfast.cli.shared import (
+    JsonOption,
+    console,
+    format_time,
+    load,
+    print_error,
+    print_json,
+    show_progress_bar,
+)
 from holdfast.config import Settings
 from holdfast.errors import Conflict
 from holdfast.i18n import gettext as _

@@ -36,8 +36,18 @@ from holdfast.cli.ask import (
     clean,
 )
 from holdfast.cli.chat_screen import ChatScreen, format_meter, print_stopped
-from holdfast.cli.options import ProjectOption, current_scope, find_conversation
-from holdfast.cli.output import console, format_time, load, print_error, print_headline, print_table, write
+from holdfast.cli.shared import (
+    ProjectOption,
+    console,
+    current_scope,
+    find_conversation,
+    format_time,
+    load,
+    print_error,
+    print_headline,
+    print_table,
+    write,
+)
 from holdfast.cli.window import speaker_label
 from holdfast.config import HISTORY, Settings
 from holdfast.errors import BadRequest, HoldfastError, NotFound, explain_os_error

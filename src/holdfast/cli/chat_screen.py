@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from holdfast.cli.ask import ChatSession
-from holdfast.cli.output import console, print_dim, print_error, print_warning, write
+from holdfast.cli.shared import console, print_dim, print_error, print_warning, write
 from holdfast.cli.window import phase_label
 from holdfast.errors import BadRequest, HoldfastError
 from holdfast.i18n import gettext as _

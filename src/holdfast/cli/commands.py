@@ -329,7 +329,7 @@ class CommandGroup(TyperGroup):
 
 
 def print_usage_error(code: int, text: str) -> int:
-    from holdfast.cli.output import print_error, translate_usage
+    from holdfast.cli.shared import print_error, translate_usage
 
     print_error(translate_usage(text))
     return code

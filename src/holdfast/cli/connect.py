@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from holdfast.cli.options import JsonOption, YesOption
-from holdfast.cli.output import ask_consent, console, load, print_error, print_json, print_table, write
+from holdfast.cli.shared import (
+    JsonOption,
+    YesOption,
+    ask_consent,
+    console,
+    load,
+    print_error,
+    print_json,
+    print_table,
+    write,
+)
 from holdfast.config import Settings, default_home, environment
 from holdfast.errors import BadRequest, HoldfastError, NotFound
 from holdfast.i18n import gettext as _
@@ -164,7 +173,7 @@ def find_endpoint(
 ) -> "Endpoint":
     """Return how clients reach Holdfast, with the chosen model first among those that can chat."""
     from holdfast.clients.base import Endpoint
-    from holdfast.clients.proof import list_chat_models
+    from holdfast.clients.connection import list_chat_models
 
     address = url or f"http://{_ALL_ADDRESSES.get(settings.host, settings.host)}:{settings.port}"
     address = address.rstrip("/").removesuffix("/v1")
@@ -226,7 +235,7 @@ def confirm_plan(plan: "ConnectionPlan", *, dry_run: bool, yes: bool, as_json: b
 
 def prove_connection(client: "Client", endpoint: "Endpoint", *, as_json: bool) -> dict[str, Any]:
     """Send one request as the client would; say what came back."""
-    from holdfast.clients.proof import prove
+    from holdfast.clients.connection import prove
 
     try:
         trip = prove(endpoint, client.protocol)

@@ -12,19 +12,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from holdfast.cli.options import (
+from holdfast.cli.shared import (
     ConversationId,
     JsonOption,
     ProjectOption,
     YesOption,
-    current_scope,
-    open_conversation,
-)
-from holdfast.cli.output import (
     ask_consent,
     console,
+    current_scope,
     format_time,
     load,
+    open_conversation,
     print_headline,
     print_json,
     print_table,

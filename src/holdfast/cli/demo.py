@@ -18,8 +18,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from holdfast.cli.options import JsonOption
-from holdfast.cli.output import console, load
+from holdfast.cli.shared import JsonOption, console, load
 from holdfast.cli.window import FILLS, draw_bar
 from holdfast.demo.performance import (
     QUOTED,

@@ -16,8 +16,7 @@ import typer
 from rich.text import Text
 
 from holdfast import __version__
-from holdfast.cli.options import JsonOption
-from holdfast.cli.output import console, format_time, load, print_json, print_table
+from holdfast.cli.shared import JsonOption, console, format_time, load, print_json, print_table
 from holdfast.config import Settings
 from holdfast.errors import ConfigError, EmbedderError, HoldfastError, StoreError
 from holdfast.i18n import gettext as _

@@ -11,8 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from holdfast.cli.options import ConversationId, JsonOption, ProjectOption, open_conversation
-from holdfast.cli.output import console, load, print_error, print_json, print_table, write
+from holdfast.cli.shared import (
+    ConversationId,
+    JsonOption,
+    ProjectOption,
+    console,
+    load,
+    open_conversation,
+    print_error,
+    print_json,
+    print_table,
+    write,
+)
 from holdfast.config import Settings
 from holdfast.errors import HoldfastError
 from holdfast.i18n import gettext as _

@@ -8,22 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from holdfast.cli.options import (
+from holdfast.cli.shared import (
     JsonOption,
     MemoryId,
     ProjectOption,
     WhoseOption,
     YesOption,
-    find_memory,
-    narrow_scope,
-    open_memory,
-)
-from holdfast.cli.output import (
     ask_consent,
     console,
     edit_text,
+    find_memory,
     format_time,
     load,
+    narrow_scope,
+    open_memory,
     print_error,
     print_headline,
     print_json,

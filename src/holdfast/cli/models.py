@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from holdfast.cli.options import JsonOption
-from holdfast.cli.output import (
+from holdfast.cli.shared import (
+    JsonOption,
     console,
     load,
     print_error,

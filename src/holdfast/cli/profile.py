@@ -12,8 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from holdfast.cli.options import JsonOption, open_memory
-from holdfast.cli.output import console, edit_text, load, print_error, print_json, print_table, write
+from holdfast.cli.shared import (
+    JsonOption,
+    console,
+    edit_text,
+    load,
+    open_memory,
+    print_error,
+    print_json,
+    print_table,
+    write,
+)
 from holdfast.errors import BadRequest, Conflict, HoldfastError
 from holdfast.i18n import current_language, pgettext
 from holdfast.i18n import gettext as _

@@ -10,8 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from holdfast.cli.options import JsonOption, ProjectOption, YesOption, current_scope, open_memory
-from holdfast.cli.output import console, load, print_json, print_table, write
+from holdfast.cli.shared import (
+    JsonOption,
+    ProjectOption,
+    YesOption,
+    console,
+    current_scope,
+    load,
+    open_memory,
+    print_json,
+    print_table,
+    write,
+)
 from holdfast.errors import BadRequest
 from holdfast.i18n import gettext as _
 from holdfast.i18n import ngettext

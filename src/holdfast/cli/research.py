@@ -15,20 +15,18 @@ import typer
 
 from holdfast.cli.ask import ChatSession, ConversationOption, ModelOption, choose_model, clean, read_stdin
 from holdfast.cli.files import current_roots
-from holdfast.cli.options import (
+from holdfast.cli.shared import (
     JsonOption,
     ProjectOption,
     WhoseOption,
     YesOption,
-    current_scope,
-    narrow_scope,
-    open_memory,
-)
-from holdfast.cli.output import (
     ask_consent,
     console,
+    current_scope,
     format_time,
     load,
+    narrow_scope,
+    open_memory,
     print_error,
     print_json,
     print_table,

@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from holdfast.cli.options import ProjectOption, current_scope
-from holdfast.cli.output import console, load, print_error, write
+from holdfast.cli.shared import ProjectOption, console, current_scope, load, print_error, write
 from holdfast.config import Config, Settings
 from holdfast.errors import BadRequest
 from holdfast.i18n import gettext as _

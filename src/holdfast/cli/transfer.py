@@ -8,8 +8,18 @@ from urllib.parse import quote
 
 import typer
 
-from holdfast.cli.options import JsonOption, ProjectOption, current_scope, open_memory
-from holdfast.cli.output import console, load, print_error, print_json, print_table, show_progress_bar
+from holdfast.cli.shared import (
+    JsonOption,
+    ProjectOption,
+    console,
+    current_scope,
+    load,
+    open_memory,
+    print_error,
+    print_json,
+    print_table,
+    show_progress_bar,
+)
 from holdfast.config import Config, Settings, keep_page, set_on_page, shown_value
 from holdfast.errors import BadRequest
 from holdfast.i18n import gettext as _

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from holdfast.cli.backup import data_folder
-from holdfast.cli.options import JsonOption, YesOption, open_memory
-from holdfast.cli.output import (
+from holdfast.cli.shared import (
+    JsonOption,
+    YesOption,
     console,
     format_time,
     load,
+    open_memory,
     print_error,
     print_json,
     print_table,

@@ -12,19 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from holdfast.cli.options import (
+from holdfast.cli.shared import (
     ConversationId,
     JsonOption,
     MessageId,
     ProjectOption,
+    console,
     current_scope,
     find_conversation,
-    open_conversation,
-)
-from holdfast.cli.output import (
-    console,
     format_time,
     load,
+    open_conversation,
     print_headline,
     print_json,
     print_table,

@@ -1,12 +1,23 @@
 """Clients that can be connected: what is known of each, in one table; how their configuration is edited.
 
-`docs/clients.md` is written from the table. Nothing here asks a server but `proof`.
+`docs/clients.md` is written from the table. Nothing here asks a server but the trial in `connection`.
 """
 
-from holdfast.clients.agents import AIDER, CLAUDE_CODE, CODEX, OPENCLAW, OPENCODE
 from holdfast.clients.base import Client
-from holdfast.clients.chats import LIBRECHAT, LLM, OPEN_WEBUI
-from holdfast.clients.editors import CLINE, CONTINUE, VSCODE, ZED
+from holdfast.clients.catalogue import (
+    AIDER,
+    CLAUDE_CODE,
+    CLINE,
+    CODEX,
+    CONTINUE,
+    LIBRECHAT,
+    LLM,
+    OPEN_WEBUI,
+    OPENCLAW,
+    OPENCODE,
+    VSCODE,
+    ZED,
+)
 from holdfast.errors import BadRequest
 from holdfast.i18n import lazy
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from holdfast.compaction.requests import MemoryKind, is_memory_request
+from holdfast.memory.private import has_account_number
 from holdfast.messages import Message, Text
 from holdfast.text.analyser import telling, terms
 from holdfast.text.patterns import late
@@ -89,6 +90,9 @@ def _extract_from_user(item: Item) -> list[ExtractedMemory]:
     memories: list[tuple[int, ExtractedMemory]] = []
     for statement in statements_in(tuple(masked for _, masked in sentences)):
         sentence, masked = sentences[statement.sentence]
+        if has_account_number(sentence):
+            # Private, if no secret: it is kept only where the person asks for it.
+            continue
         kind = MEMORY_KINDS.get(statement.kind)
         if kind is None or not statement.lasting or is_memory_request(masked):
             continue

@@ -1,8 +1,9 @@
 """Privacy: what must not be remembered, and which model servers may see memories.
 
 Text a person marked private is dropped, secrets are recognised by their shape, in German and English. The log
-keeps everything; whatever else is stored goes through `redact` first. Account numbers (IBANs), hashes, UUIDs
-and order numbers are no secrets: people want to keep them.
+keeps everything; whatever else is stored goes through `redact` first. Hashes, UUIDs and order numbers are no
+secrets: people want to keep them. Account numbers (IBANs) are none either, but they are kept only on
+request.
 
 Memories go to servers on this machine and in private networks, to others only if the user allows it. The
 address alone decides: no name is resolved, since that would ask a third party.
@@ -98,6 +99,8 @@ _STANDS_ALONE = re.compile(r"(?<=\S)[.,;!)\"'`*_]{0,3}(?:\s*$|\s*\n|[,;]\s|\.\s|
 _DIGITS = re.compile(r"(?<![\w.,/#-])(?<![A-Z]{2}\d\d\s)\d(?:[ -]?\d){14,15}(?![\w-]|[ ]\d|[.,]\d)")
 _ISSUERS = re.compile(r"4\d{15}|(?:5[1-5]|2[2-7]|6[05]|35)\d{14}|3[47]\d{13}")
 
+_IBAN = re.compile(r"\b[A-Z]{2}\d\d(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b")
+
 
 def redact(text: str) -> str:
     """Return the text without parts marked `<private>` and with a mark in place of each secret."""
@@ -166,6 +169,19 @@ def _mask_unless_description(match: re.Match[str]) -> str:
 def _mask_if_card(match: re.Match[str]) -> str:
     digits = re.sub(r"\D", "", match[0])
     return MARK if _ISSUERS.fullmatch(digits) and has_valid_check_digit(digits) else match[0]
+
+
+def has_account_number(text: str) -> bool:
+    """Tell whether it names a bank account or a payment card: both have digits that check the others."""
+    cards = (re.sub(r"\D", "", match[0]) for match in _DIGITS.finditer(text))
+    return any(_is_iban(match[0]) for match in _IBAN.finditer(text)) or any(
+        _ISSUERS.fullmatch(digits) and has_valid_check_digit(digits) for digits in cards
+    )
+
+
+def _is_iban(text: str) -> bool:
+    compact = text.replace(" ", "")
+    return int("".join(str(int(sign, 36)) for sign in compact[4:] + compact[:4])) % 97 == 1
 
 
 def has_valid_check_digit(digits: str) -> bool:

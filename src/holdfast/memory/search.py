@@ -455,6 +455,20 @@ class Search:
             prepared.partial,
         )
 
+    def find_all_with(
+        self, groups: Collection[tuple[str, ...]], places: Sequence[SearchPlace]
+    ) -> list[PassageRow]:
+        """Return the rows that have all terms of a group, for groups that few rows have."""
+        terms = tuple({term for group in groups for term in group})
+        having: dict[str, set[int]] = {}
+        for asked, rows in self._store.passages.matches(places, terms, ()).having.items():
+            having[asked.term] = having.get(asked.term, set()) | rows
+        ids: set[int] = set()
+        for group in groups:
+            rows = set.intersection(*(having.get(term, set()) for term in group))
+            ids |= rows if len(rows) <= _FEW else set()
+        return list(self._store.passages.rows(ids).values())
+
     def load(self, scope: Scope) -> None:
         """Read what a search of this scope holds in memory, before somebody waits for it."""
         places = self.prepare([], scope, embeds=False).places

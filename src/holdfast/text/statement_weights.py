@@ -26,7 +26,8 @@ WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "deed": -0.8, "feels": -0.8, "stays": 0.3, "law": 0.3, "math": -1.0, "whoever": 0.7,
         "framed_rule": 0.8, "gerund": -0.4, "wants_none": 1.2, "subjectless": -1.0,
         "out_of": 0.9, "bans_you": 0.8, "under_alone": -2.0, "matters": 1.0,
-        "defines": -1.2, "others_like": -0.8,
+        "defines": -1.2, "others_like": -0.8, "natural": -2.0, "observes": -1.5,
+        "every_done": 0.3,
     },
     "decision": {
         "decided": 1.0, "decided_before": 0.6, "aims_after": 0.6, "chooses": 1.2, "becomes": 1.2,
@@ -57,7 +58,7 @@ WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "own_thing": 0.4, "lacks": 0.4, "life": 0.6, "routine": 0.4, "gerund": -1.2, "bare": -0.8,
         "ago": -1.2, "you": -0.4, "labelled": 1.2, "moved": 0.8, "under_alone": -2.0, "general": -1.4,
         "felt": -0.6, "called": 0.4, "others_like": -1.6, "framed_value": 0.3, "quoted": -0.6,
-        "holds": -1.0,
+        "holds": -1.0, "natural": -2.0, "observes": -1.5,
     },
 }  # fmt: skip
 # What a cue takes the meaning from, where both are there.
@@ -161,7 +162,9 @@ def derive_cues(cues: Collection[str]) -> set[str]:
     limits = {"always", "never", "only", "no_more"}
     if ("passive" in has and has & {"here", "every", *limits}) or ("here" in has and has & limits):
         found.add("our_rule")
-    found |= _combined(has)
+    found |= _combined(has) | _of_the_world(has)
+    if {"every", "passive"} <= has:
+        found.add("every_done")
     if ("perfect" in has and has & {"date", "money"}) or {"deed", "money"} <= has:
         found.add("dated_deed")
     if {"changed", "money", "points"} <= has:
@@ -205,18 +208,26 @@ def _combined(has: Collection[str]) -> set[str]:
         found.add("fragment")
     if "no_verb" in has and not has & {"i", "we", "here", "title"}:
         found.add("bare")
-    counts = "bare_plural" in has and has & {"number", "value", "trait"} and not has & TIMED
-    measured = "world" in has and has & {"name", "definite"} and not has & {"own_thing", "passive"}
-    if (measured or counts or has & {"only_one", "any_one", "defines"}) and not has & OF_US:
-        found.add("general")
-    if "tastes" in has and not has & {"me", "trait", "order"}:
-        found.add("others_like")
     if {"frame", "states", "money"} <= has:
         found.add("framed_value")
     if {"likes_the", "frame"} <= has:
         found.add("likes")
     if "ongoing" in has and not has & {"value", "number", "named", "for_years"}:
         found.add("busy")
+    return found
+
+
+def _of_the_world(has: set[str]) -> set[str]:
+    """What shows that a clause is about the world, or about others, and not about who says it."""
+    found = set()
+    counts = "bare_plural" in has and has & {"number", "value", "trait"} and not has & TIMED
+    measured = "world" in has and has & {"name", "definite"} and not has & {"own_thing", "passive"}
+    if (measured or counts or has & {"only_one", "any_one", "defines"}) and not has & OF_US:
+        found.add("general")
+    if "nature" in has and not has & {*OF_US, "we", "must", "duty", "passive", "please", "order"}:
+        found.add("natural")
+    if "tastes" in has and not has & {"me", "trait", "order"}:
+        found.add("others_like")
     return found
 
 
@@ -244,7 +255,7 @@ def judge(cues: frozenset[str]) -> Verdict | None:
     if "passing" in cues and cues & {"date", "weekday", "from_now", "changed"}:
         scores["fact"] += 0.6
     able = sorted((kind for kind in scores if scores[kind] >= ENOUGH), key=lambda kind: -scores[kind])
-    if "fails" in cues and not {"rule", "decision"} & {*able}:
+    if "fails" in cues and ("we_dont" in cues or not {"rule", "decision"} & {*able}):
         return Verdict("failure", ENOUGH, bool(cues & {"never", "no_more", "from_now", "future", "we_dont"}))
     if not able:
         if "forbids" in cues and not cues & {"mental", "i", "pronoun", "says", "task", "bygone"}:
@@ -253,10 +264,11 @@ def judge(cues: frozenset[str]) -> Verdict | None:
     shown = [kind for kind in SHOWS if kind in able and cues & SHOWS[kind]]
     kind = (shown or able)[0]
     standing = cues & {"standing_order", "forbids"} and "rule" in able
+    at_hand = "text_part" in cues and not cues & {"always", "never", "from_now", "future"}
     asked_of_you = "you_must" in cues and cues & {"always", "never", "only", "negation", "from_now"}
     if kind == "preference" and (standing or asked_of_you):
         kind = "rule"
     if kind == "rule" and (cues & FORBIDDING or {"never", "duty"} <= cues):
         # "No small talk today" holds for now.
-        return Verdict("prohibition", scores[kind], lasting="passing" not in cues)
-    return Verdict(kind, scores[kind], "this_thing" not in cues, "rule" in able)
+        return Verdict("prohibition", scores[kind], lasting="passing" not in cues and not at_hand)
+    return Verdict(kind, scores[kind], "this_thing" not in cues and not at_hand, "rule" in able)

@@ -75,7 +75,9 @@ _BORDER = late(
     # Two nouns would have a plural.
     rf"|(?P<and>(?i:\s(?:und|and))(?=\s(?:[\w.-]+\s){{1,4}}{_SINGULAR}))"
 )
-_LAUGHS = late(r"[;:]-?[)D](?=\s|$)|\*g\*|[\U0001f600-\U0001f61d\U0001f643\U0001f923]")
+_LAUGHS = late(
+    r"[;:]-?[)D](?=\s|$)|\*g\*|[\U0001f600-\U0001f61d\U0001f638\U0001f639\U0001f643\U0001f923\U0001f92a]"
+)
 _TAG = late(r"(?i)[,–-] *(?:ok|okay|oder|ne|ja|gell|right|alright|yes|stimmt's|isn't it|would you)\?+\s*$")
 _PART = late(r"(?i)^(?:dass|weil|da|denn|that|because|since|as) ")
 # A verb, as far as its ending and what follows it tell.
@@ -88,7 +90,8 @@ _ENGLISH_CAUSE = late(
 )
 # What somebody decided, or asks for, to be done.
 _AIM = late(
-    r"(?i)\b(?:zu \w+|(?:ab|an|auf|aus|bei|ein|her|hin|los|mit|nach|um|vor|weg|zurück|zusammen)zu\w+)n[.!]*$"
+    r"(?i)\b(?:zu \w+|(?:ab|an|auf|aus|bei|ein|her|hin|los|mit|nach|um|vor|weg|zurück"
+    r"|zusammen)zu\w+)n[.!]*$"
     r"|^to \w+"
 )
 _TO_DO = late(r"(?i)\b(?:zu \w+n|to \w+)\b")
@@ -97,6 +100,15 @@ _IDENTIFIER = late(
     r"\b[a-z]+[-_]\w*[-_\d]\w*|\b[\w-]+\.[a-z]{1,4}\b|\b[a-z]+[A-Z]\w+|\b(?!OK\b|TV\b|LOL\b"
     r"|OMG\b|FYI\b|BTW\b|PS\b|NO\b)[A-Z]{2,}\w*\b|\x00+|\b[\w.-]+/[\w./-]+"
     r"|\w\(\)|(?<=\w )[B-HJ-Z]\b(?!\.\w)"
+)
+# Which port a protocol has is the same for everybody.
+_STANDARD_PORT = late(
+    r"(?i)^(?:ssh|sftp)\b.*\b22\b|^ftp\b.*\b21\b|^https\b.*\b443\b|^http\b.*\b80\b|^smtps?\b.*\b(?:25"
+    r"|465|587)\b"
+    r"|^imaps?\b.*\b(?:143|993)\b|^pop3\b.*\b(?:110|995)\b|^dns\b.*\b53\b|^ntp\b.*\b123\b"
+    r"|^ldaps?\b.*\b(?:389|636)\b"
+    r"|^rdp\b.*\b3389\b|^mysql\b.*\b3306\b|^postgres(?:ql)?\b.*\b5432\b|^redis\b.*\b6379\b"
+    r"|^mongodb\b.*\b27017\b"
 )
 _NAMES = {code: late(pattern) for code, pattern in by_language("NAME_IN_SENTENCE").items()}
 # A hidden quote that is long enough for a sentence.
@@ -166,7 +178,9 @@ def takes_back(sentence: str) -> bool:
     """Whether a sentence withdraws something that was said, or rejects it."""
     plain = _plain(sentence)
     rejects = _begins(plain, "rejects") or _begins(without_particles(plain), "rejects")
-    return _cue(plain, "takes_back") or (rejects and _cue(plain, "negation"))
+    # With another value it is a correction: "Nonsense, 9,200 euros".
+    corrects = _begins(plain, "corrects") and not _NUMBER.search(plain)
+    return _cue(plain, "takes_back") or corrects or (rejects and _cue(plain, "negation"))
 
 
 def denies(sentence: str) -> bool:
@@ -196,7 +210,7 @@ def without_particles(sentence: str) -> str:
 def is_meant(taking: str, said: str, distance: int) -> bool:
     """Whether what is taken back is this: it is named, or only pointed at and it was the last thing said."""
     meant = _named_terms(taking)
-    points = any(language.cues["takes_that"].search(taking) for language in LANGUAGES.values())
+    points = _cue(taking, "takes_that") or _begins(taking, "corrects")
     return bool(meant & set(terms(said))) or (distance <= 1 and (points or len(meant) <= 1))
 
 
@@ -332,7 +346,7 @@ def _clause(text: str, start: int, language: LanguageData, more: set[str]) -> Cl
         cues |= {name for name in _OPENS if language.cues[name].search(text)}
     cues -= {
         name
-        for name, of in (("turns", text), ("every", whole), ("task", bare))
+        for name, of in (("turns", text), ("every", whole), ("task", bare), ("corrects", text))
         if not language.cues[name].match(of)
     }
     cues |= {name for name, of in (("turns", text), ("every", whole)) if language.cues[name].match(of)}
@@ -350,6 +364,8 @@ def _clause(text: str, start: int, language: LanguageData, more: set[str]) -> Cl
     cues |= values
     if _NAMES[language.code].search(text):
         cues.add("named")
+    if _STANDARD_PORT.match(bare):
+        cues.add("defines")
     if _QUOTE.search(text):
         cues.add("quoted")
     if _MANNER.search(bare):
@@ -393,18 +409,11 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
         # "77 folders, no surprises" only describes.
         framed = any(one.cues & {"order", "please", "from_now", "duty", "frame"} for one in clauses[:at])
         cues -= set() if framed else {"none", "forbids"}
-    if "none" in cues and any({"order", "to_me"} <= one.cues for one in clauses[:at]):
+    if cues & {"none", "shuns"} and any({"order", "to_me"} <= one.cues for one in clauses[:at]):
         # "Give me five ideas, none with fish" is about these five.
         cues.add("once")
     others = [other for place, other in enumerate(clauses) if place != at]
-    # "I'm a vegetarian, if it is about food" is true anyway.
-    if any("condition" in other.cues for other in (clauses[:at] if "trait" in cues else others)):
-        cues.add("conditional")
-    if "under" in cues and cues & {"does", "chooses"} and cues & {"condition", "question"}:
-        # "If it rains we'll take the car", without a comma.
-        cues.add("conditional")
-    if "called" not in cues and any("feels" in other.cues for other in others):
-        cues.add("felt")
+    cues |= _from_sentence(at, clauses, cues)
     for later in clauses[at + 1 :]:
         if not language.begins["goes_on"].match(later.text):
             break
@@ -421,7 +430,9 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
         short = len(earlier.text.split()) <= 4
         if not short and not earlier.cues & {"under", "for_you"}:
             break
-        inherited = earlier.cues & {"from_now", "always", "please", "beside_you", "here", "concludes"}
+        inherited = set[str]()
+        if "says" not in earlier.cues:
+            inherited |= earlier.cues & {"from_now", "always", "please", "beside_you", "here", "concludes"}
         if "you_must" in cues:
             inherited |= earlier.cues & {"negation", "never"}
         cues |= inherited | ({"from_before"} if inherited else set())
@@ -438,6 +449,24 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
         if _TO_DO.search(clauses[at].text) and "decided" not in cues:
             cues.add("aims_after")
     return frozenset(cues | derive_cues(cues))
+
+
+def _from_sentence(at: int, clauses: Sequence[Clause], cues: set[str]) -> set[str]:
+    """Cues that any other clause of the sentence gives to one."""
+    found = set[str]()
+    others = [other for place, other in enumerate(clauses) if place != at]
+    # "I'm a vegetarian, if it is about food" is true anyway.
+    if any("condition" in other.cues for other in (clauses[:at] if "trait" in cues else others)):
+        found.add("conditional")
+    if "under" in cues and cues & {"does", "chooses"} and cues & {"condition", "question"}:
+        # "If it rains we'll take the car", without a comma.
+        found.add("conditional")
+    if "nice_if" in cues:
+        asked = any(clause.cues & {"for_you", "you_must", "future"} for clause in clauses)
+        found.add("for_you" if asked else "supposes")
+    if "called" not in cues and any("feels" in other.cues for other in others):
+        found.add("felt")
+    return found
 
 
 def _from_before(at: int, clauses: Sequence[Clause], cues: set[str]) -> set[str]:
@@ -510,6 +539,15 @@ def _is_cited(at: int, clauses: Sequence[Clause]) -> bool:
     return "source" in source and not source & {"mine", "me", "decided", "names_rule"}
 
 
+def _is_reported(cues: frozenset[str], before: frozenset[str]) -> bool:
+    """Whether a clause is what somebody else says, and not about the one who tells it."""
+    if "says" not in before or before & {"i", "we", "decided", "confirms", "order"}:
+        return False
+    if cues & {"me", "mine", "title"}:
+        return False
+    return bool("generic" in cues or "holds" in before) or not cues & {"here", "forbids", "date", "money"}
+
+
 def _states_nothing(
     at: int, clauses: Sequence[Clause], cues: frozenset[str], scored: Sequence[Verdict | None]
 ) -> bool:
@@ -548,6 +586,8 @@ def _states_nothing(
     if "opines" in cues and "says" in reported and "i" not in reported:
         return True
     if "hearsay" in cues or ("holds" in reported and cues & {"must", "may_not", "never", "always"}):
+        return True
+    if at and _is_reported(cues, clauses[at - 1].cues):
         return True
     if "under" in cues and "for_you" not in cues and len(clauses) > 1:
         # What is only a part counts where the whole vouches for it.
@@ -610,6 +650,12 @@ def _leans(clauses: Sequence[Clause], at: int) -> bool:
         or _AIM.search(clauses[at].text)
         or _is_apposed(clauses[at])
         or cues >= {"behind_comma", "bare"}
+        # "Quotes in this style, footnotes are not allowed": a rule without a verb before one that has it.
+        or (
+            cues & {"none", "duty"}
+            and clauses[at - 1].cues >= {"verbless", "name"}
+            and "behind_comma" in cues
+        )
         or cues >= {"behind_comma", "topicless"}
         or cues >= {"behind_comma", "open_end"}
         # What failed is what is not to be tried again; a label says what its value is.
@@ -617,6 +663,18 @@ def _leans(clauses: Sequence[Clause], at: int) -> bool:
         or ({"behind_comma", "fails"} <= cues and not cues & {"definite", "name", "i"})
         or (cues >= {"behind_colon", "no_verb"} and _is_label(clauses[at - 1]))
     )
+
+
+def _best_of(verdicts: Sequence[Verdict], clause: Clause) -> Verdict:
+    """Returns the verdict on a statement that begins with this clause, of those on its clauses."""
+    best = max(verdicts, key=lambda verdict: (verdict.lasting, verdict.score))
+    if best.kind == "decision" and best.binding and {"please", "from_now"} <= clause.cues:
+        # "From now on in English, please, we agreed on that" asks for something that lasts.
+        return replace(best, kind="rule")
+    if best.kind == "fact":
+        # "We had that downgrade, it backfired" is no fact of its own.
+        return next((verdict for verdict in verdicts if verdict.kind == "failure"), best)
+    return best
 
 
 def _joined(
@@ -663,13 +721,7 @@ def _joined(
         ):
             last -= 1
         verdicts = [one for one in scored[at : last + 1] if one is not None]
-        best = max(verdicts, key=lambda one: (one.lasting, one.score))
-        if best.kind == "decision" and best.binding and {"please", "from_now"} <= clauses[at].cues:
-            # "From now on in English, please, we agreed on that" asks for something that lasts.
-            best = replace(best, kind="rule")
-        if best.kind == "fact":
-            # "We had that downgrade, it backfired" is no fact of its own.
-            best = next((one for one in verdicts if one.kind == "failure"), best)
+        best = _best_of(verdicts, clauses[at])
         start, end = clauses[first].start, clauses[last].end
         rest = clauses[first + 1 : last + 1]
         alone = all(one.cues & {"no_verb", "relative", "apposed"} for one in rest)

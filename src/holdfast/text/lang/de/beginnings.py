@@ -34,7 +34,8 @@ _NO_ORDER = any_of(
 )
 # A noun in -e is not followed by these.
 _OBJECT = (
-    r"(?= (?:d(?:en|ie|as|em|er)|eine?[nmrs]?|mein\w*|unser\w*|jede\w*|alle\w*|kein\w*|nie|niemals|nichts?"
+    r"(?= (?:d(?:en|ie|as|em|er)|eine?[nmrs]?|mein\w*|unser\w*|jede\w*|alle\w*|kein\w*|nie|niemals"
+    r"|nichts?"
     r"|immer|stets|mir"
     r"|mich|uns|dich|dir|niemand\w*|(?-i:[A-ZÄÖÜ]))\b|[!.,]|$)"
 )
@@ -69,7 +70,8 @@ BEGINNINGS = {
     "under": begin(r"(?:dass|ob|wenn|falls|sobald|solange|während|obwohl|damit|bevor|ehe|nachdem)"),
     "cause": begin(r"(?:weil|da|denn|nachdem|seit|zumal)"),
     "relative": begin(
-        r"(?:die|der|das|den|dem|deren|dessen|was|wo|womit) (?!(?:ist|sind|wird|werden) )(?:\S+ ){0,5}\S+"
+        r"(?:die|der|das|den|dem|deren|dessen|was|wo|womit) (?!(?:ist|sind|wird|werden) )(?:\S+"
+        r" ){0,5}\S+"
     ),
     "of_which": begin(
         r"(?:an|auf|aus|bei|durch|für|in|mit|nach|über|um|unter|von|vor|wegen|zu)"
@@ -83,7 +85,8 @@ BEGINNINGS = {
         r"|zuerst|erst|lieber|gern)"
     ),
     "frame": begin(
-        r"(?:für|fürs|bei|beim|wenn|falls|im|in|am|an|ab|seit|nach|vor|von|unter|auf|zum|zur|mit|was)"
+        r"(?:für|fürs|bei|beim|wenn|falls|bevor|ehe|sobald|solange|während|bis|nachdem|im|in|am|an|ab"
+        r"|seit|nach|vor|von|unter|auf|zum|zur|mit|was)"
     ),
     "none": begin(r"(?:(?:bitte|bloß|ja|absolut) ){0,2}(?:kein(?:e[nmrs]?|erlei)?|weder(?= .* noch ))"),
     "points": begin(
@@ -138,6 +141,24 @@ BEGINNINGS = {
     "phrase_only": begin(r"(?!)"),
     # Things of which there is one, for everybody; and a kind of things, not some of them.
     "only_one": begin(r"(?:die|der|das) (?:erde|sonne|mond|welt|weltall|universum)"),
+    # What is the same for everybody: animals as a kind, materials, countries, units.
+    "nature": begin(
+        r"(?:(?:katzen|hunde|vögel|pinguine|bienen|ameisen|elefanten|wale|delfine|fledermäuse|spinnen"
+        r"|insekten|fische|pferde"
+        r"|kühe|bären|wölfe|schlangen|haie|affen|mäuse|menschen|säugetiere|reptilien|pflanzen"
+        r"|bakterien|viren|dinosaurier|tiere"
+        r"|planeten|sterne|vulkane|primzahlen|dreiecke|quadrate"
+        r"|wasser|gold|silber|eisen|kupfer|blei|sauerstoff|wasserstoff|licht|schall|eis|stahl|aluminium"
+        r")(?= (?:\w+t|\w+en|hat|ist|sind|haben|können|kann)\b)"
+        r"|(?:in )?(?:(?:der|den|die) )?(?:deutschland|österreich|schweiz|frankreich|italien|spanien"
+        r"|portugal|england|irland|schottland"
+        r"|großbritannien|polen|tschechien|ungarn|dänemark|schweden|norwegen|finnland|island"
+        r"|niederlande\w*|belgien|luxemburg"
+        r"|griechenland|türkei|russland|ukraine|china|japan|indien|korea|australien|neuseeland|kanada"
+        r"|usa|mexiko|brasilien"
+        r"|argentinien|ägypten|südafrika|europa|asien|afrika|amerika)(?= (?:\w+t|\w+en|hat|ist|sind"
+        r"|haben)\b))"
+    ),
     "bare_plural": begin(r"(?-i:[A-ZÄÖÜ][\wäöüß-]+(?:e|n|s|r)) (?:haben|sind|\w{3,}en)(?= )"),
     "definite": begin(
         r"(?:der|die|das|den|dem|im|am|beim|zum|zur|auf de[mnr]|in de[mnr]|an de[mnr]|bei de[mnr]"

@@ -1,35 +1,27 @@
 """German: the cues by which a sentence shows what it states, and in which clauses. Data only."""
 
 from holdfast.text.lang.de.beginnings import BEGINNINGS
-from holdfast.text.lang.de.words import MONTHS
-from holdfast.text.lang.shape import LanguageData, any_of, cue, opening
-
-_DAY = r"(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag)"
-_DAYS = rf"(?:{_DAY}(?:s|e|en|abend|abends|früh|mittag|nachmittag)?)"
-_MONTH = f"(?:{'|'.join(MONTHS).lower()})"
-_NUMBER = any_of(
-    "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig dreißig fünfzig hundert tausend"
-    " zweit dritt viert fünft sechst siebt acht neunt zehnt dutzend anderthalb"
-)
-_SEASON = (
-    r"(?:sommer|herbst|winter|frühjahr|frühling|quartal|jahresende|neujahr|ostern|pfingsten|weihnachten)"
-)
+from holdfast.text.lang.de.moods import MOODS
+from holdfast.text.lang.de.values import DAY, DAYS, MONTH, SEASON, VALUES
+from holdfast.text.lang.shape import LanguageData, cue, opening
 
 _WHEN = (
     r"(?:künftig|zukünftig|in zukunft|fortan|ab jetzt|ab sofort|ab heute|von nun an|von jetzt an"
     r"|nächstes mal)"
 )
-_PERCEIVES = any_of("sieht hört liest merkt spürt riecht kennt weiß erlebt trifft vergisst glaubt denkt")
 
 CUES = LanguageData(
     code="de",
     particles=opening(
         r"(?:(?:also|so|meine güte|mein gott|ok|okay|gut|und|aber|denn|ja|na|tja|hm+|dann|nun"
         r"|übrigens|achso|ach|oh|boah|naja"
-        r"|sprich[,:]|sondern|außerdem|zudem|nämlich|noch|kurz|jedenfalls|im ernst|ernsthaft|ganz ehrlich"
-        r"|ehrlich gesagt|wie gesagt|wichtig(?! ist)|hinweis|hey|hi|hallo|moin|servus|danke(?: dir)?(?! für)"
+        r"|sprich[,:]|sondern|außerdem|zudem|nämlich|noch|kurz|jedenfalls|im ernst|ernsthaft|ganz"
+        r" ehrlich"
+        r"|ehrlich gesagt|wie gesagt|wichtig(?! ist)|hinweis|hey|hi|hallo|moin|servus|danke(?:"
+        r" dir)?(?! für)"
         r"|super|prima"
-        r"|perfekt|achtung|eins|regel(?: \d+)?|btw|wenn's geht|wenn möglich|falls möglich|wenn's sein kann"
+        r"|perfekt|achtung|eins|regel(?: \d+)?|btw|wenn's geht|wenn möglich|falls möglich|wenn's sein"
+        r" kann"
         r"|generell|eigentlich|nein,|nee,|alles klar|beschlossene sache|in zukunft|ab jetzt"
         r"|ab sofort|ab heute|von nun an|künftig"
         r"|bevor ich(?:'?s| es| das) vergesse|damit das klar ist|zur info|zu deiner info(?:rmation)?"
@@ -42,10 +34,15 @@ CUES = LanguageData(
     joins=cue(r"und|aber|doch|denn|sondern"),
     begins=BEGINNINGS,
     cues={
+        **MOODS,
         "supposes": cue(
             r"^angenommen|theoretisch|mal angenommen|stell dir vor|stellen sie sich vor|was wäre"
-            r"|nehmen wir (?:\w+ )?an|gesetzt den fall|im (?:schlimmsten|besten) fall|schlimmstenfalls",
-            r"würden?|würdest|hätten?|wären?|könnten?|ließen?|bräuchten?|zögen?|läge|gäbe|käme|sollten wir",
+            r"|(?:nehmen wir|nimm|nehmen sie) (?:\w+ )?an(?=,|$)|was,? wenn|gesetzt den fall|im"
+            r" (?:schlimmsten|besten) fall|schlimmstenfalls",
+            r"(?:ich|wir) wollten? (?:ja )?(?:schon )?immer(?: schon)?(?: mal)?|eines tages"
+            r"|irgendwann(?: mal)?",
+            r"würden?|würdest|hätten?|wären?|wär|gäb"
+            r"|stünden?|nähmen?|könnten?|ließen?|bräuchten?|zögen?|läge|gäbe|käme|sollten wir",
             r"(?:wenn|falls) (?:ich|wir|er|sie|es|man) (?:mal|je|jemals|irgendwann)",
         ),
         "open": cue(
@@ -53,20 +50,25 @@ CUES = LanguageData(
             r"|vermutlich|evtl"
             r"|ggf|mal sehen"
             r"|noch nicht(?: \w+){0,2} (?:entschieden|klar|sicher|fest|beschlossen|raus|spruchreif)"
-            r"|steht (?:noch )?(?:nicht )?in den"
+            r"|steht (?:noch )?(?:nicht )?in den|steht (?:\w+ )?nicht fest"
             r"|(?:gut )?möglich,? dass|kann (?:gut )?sein|gedanken?,? (?:zu|auf|mit)|unentschlossen"
             r"|kommt drauf an"
             r"|entschieden wird|wird (?:\S+ ){0,4}?entschieden|entscheiden wir (?:\S+ )?(?:nächste\w*"
             r"|morgen|später|noch|am|im|bald|erst)"
-            r"|keine ahnung|weiß (?:ich )?(?:noch )?nicht|unklar|ungewiss|gerücht"
+            r"|vertagt|steht (?:noch )?aus|in der schwebe|weiß (?:\S+ ){0,2}?(?:keiner|niemand)|noch"
+            r" (?:geprüft|diskutiert|verhandelt)"
+            r"|(?:mit dem|den) gedanken|keine ahnung|weiß (?:ich )?(?:noch )?nicht|unklar|ungewiss"
+            r"|gerücht"
             r"|überlege[nr]?(?! wir nicht)|am überlegen"
             r"|schwank\w+"
             r"|mal gucken|nicht entschieden|nicht beschlossen|beschlossen ist (?:da )?(?:gar )?nichts"
-            r"|ob (?:ich|wir|der|die|das|man|es)|so ein gedanke|nur so (?:eine? )?(?:gedanke|idee|gefragt)"
+            r"|ob (?:ich|wir|der|die|das|man|es)|so ein gedanke|nur so (?:eine? )?(?:gedanke|idee"
+            r"|gefragt)"
             r"|will (?:\S+ )?(?:gehört|gesehen|gelesen) haben|anscheinend|scheinbar|gerüchteweise"
             r"|man munkelt|es heißt(?=$|,)|(?:habe?"
             r"|haben) (?:\S+ ){0,3}?gehört"
-            r"|irgendwo gelesen|noch nichts|(?:nichts|nicht)(?: \S+){0,4}? (?:entschieden|beschlossen|klar)"
+            r"|irgendwo gelesen|noch nichts|(?:nichts|nicht)(?: \S+){0,4}? (?:entschieden|beschlossen"
+            r"|klar)"
             r"|(?:entschieden"
             r"|beschlossen)(?: \S+){0,3}? (?:nichts|nicht)|noch (?:offen|unsicher)|nicht sicher|glaub\w*"
             r"|denke ich|schätze|schätzungsweise|vielleicht auch|oder (?:so|doch)"
@@ -76,31 +78,51 @@ CUES = LanguageData(
             r"|jahrelang (?:\S+ ){0,6}?ge\w+(?=[.!]*$)"
             r"|vor \S+ jahren (?:hatten?|waren?|wohnten?|gab)|bis vor (?:\S+ ){0,3}?(?:jahren|monaten"
             r"|wochen|kurzem)|(?:alte|frühere"
-            r"|ehemalige)[nrs]? (?:regel\w*|lösung|version|vorgabe)|früher|damals|ehemals|einst|vor jahren"
+            r"|ehemalige)[nrs]? (?:\w*regel\w*|lösung|version|vorgabe)|(?<!nicht )früher(?! als)"
+            r"|damals|ehemals|einst|vor jahren"
             r"|letzte[sn]? (?:jahr|woche|monat|sommer|winter)"
-            r"|(?:lange )?vorbei|vom tisch|war mal|galt|seinerzeit|bis vor kurzem|hinfällig"
+            r"|(?:lange )?vorbei|(?:ist|sind|schon|wieder|längst|endgültig) vom tisch|war mal|galt"
+            r"|(?:gilt|gelten) (?:\S+ ){0,3}?nicht mehr|seinerzeit|bis vor kurzem|hinfällig"
             r"|als (?:kind|jugendliche\w*|junge|mädchen)"
+            r"|^(?!.*\bseit\b)(?:\S+ ){0,4}?(?:hab(?:e|en)?|hatten?) (?:\S+ ){0,8}?(?:gewohnt|gelebt"
+            r"|gearbeitet|gehabt|benutzt|genutzt)(?=[.,!]|$)"
+            r"|(?:in|während) (?:meiner|unserer|der) \w*(?:zeit|jugend|kindheit|ausbildung)"
             r"|eine zeit ?lang|(?:hatten?|waren?) (?:\S+ )?noch|in den \w+zigern|hab(?:e"
             r"|en)? (?:\S+ )?mal(?! wieder)|(?:ist|sind) (?:\w+ )?geschichte"
         ),
         "passing": cue(
             r"(?<!ab )(?:heute (?:früh|morgen|abend|nachmittag|vormittag))|(?<!seit )(?<!ab )heute"
-            r"|gerade|grad|zurzeit|zur zeit|in letzter zeit|momentan|derzeit|im moment|eben|gleich|heut"
+            r"|gerade|(?<!\d )grad|zurzeit|zur zeit|in letzter zeit|momentan|derzeit|im moment|eben"
+            r"|gleich|heut"
             r"|(?<!seit )gestern"
             r"|(?<!jeden )(?<!am )morgen|vorhin|später"
             r"|schnell"
+            r"|(?:schritt|punkt|teil|aufgabe) (?:\d+|eins|zwei|drei|vier|fünf) (?:ist|war|hat|läuft)"
             r"|noch nicht|noch(?=[.!]*$)|(?:noch|nur) (?:\w+ ){0,2}(?:prozent|minuten?|min|stunden?"
             r"|sekunden?)|jetzt gleich"
-            r"|vorerst|erst ?mal|für den moment"
+            r"|vorerst|erst ?mal|für den moment|schon(?=[.!]*$)"
+            r"|(?:download|upload|build|import|export|backup|akku|update|installation)\w* (?:\S+"
+            r" ){0,3}?(?:bei|auf) \d+"
         ),
         "once": cue(
-            r"diesmal|(?:im|in dem|in diesem) beispiel|dieses mal|für diese[ns]?|nur (?:dies|hier|jetzt"
+            r"diesmal|(?<!nicht )(?<!nie )(?:nochmal|noch einmal)|(?:im|in dem|in diesem) beispiel"
+            r"|dieses mal|für diese[ns]?|nur (?:dies|hier|jetzt"
             r"|heute)"
             r"|ausnahmsweise|testweise|zum testen"
-            r"|für den (?:\w+ )?(?:test|versuch|anfang|moment)|einfach mal|mal eben|mal kurz|noch (?:etwas"
+            r"|für den (?:\w+ )?(?:test|versuch|anfang|moment)|einfach mal|mal eben|mal kurz|noch"
+            r" (?:etwas"
             r"|ein bisschen|mal)"
             r"|jetzt mal|^\w+(?: mir| uns| doch| bitte| hier| das| dazu)* mal(?= )|^bitte (?:noch "
             r"|mal )?eine?n? (?-i:[A-ZÄÖÜ])\w+|weg(?:werfen|schmeißen)|jetzt das ganze"
+        ),
+        # A part of it, by its number or by pointing at it.
+        "text_part": cue(
+            r"(?:erste|zweite|dritte|vierte|fünfte|letzte|vorletzte|mittlere|obere|untere|obige"
+            r"|folgende|vorige)[nmrs]? (?:\w+ )?(?:sätze?|satz|absätze?|absatz"
+            r"|zeilen?|spalten?|überschrift|punkte?|stichpunkte?|strophe|beispiele?)",
+            r"(?:der|die|das|den|dem|im) \w+ (?:(?:von )?(?:oben|eben|vorhin|gerade)|unten)(?= |[.,!]"
+            r"|$)",
+            r"(?:zeile|spalte|absatz) \d+",
         ),
         # A text at hand, as what is to be worked on.
         "one_text": cue(
@@ -109,7 +131,8 @@ CUES = LanguageData(
             r"|geschichte|aufsatz|rede)"
         ),
         "joke": cue(
-            r"haha\w*|hihi|lol|scherz|spaß|witz|ironie|(?:ja|na|aber) klar,? und|höhö|\*g\*|grins"
+            r"haha\w*|hihi|lol|scherz|spaß|witz|(?:das|war)(?: \w+)? ironie|(?:ja|na|aber) klar,? und"
+            r"|höhö|\*g\*|grins"
             r"|wer's glaubt|schön wär's"
         ),
         "rejects": cue(
@@ -123,23 +146,37 @@ CUES = LanguageData(
         ),
         "takes_back": cue(
             r"vergiss(?:t)? (?!nicht)(?:das|die|den|dem|es|\S+)(?: \S+){0,4}? ?(?:wieder|mal|lieber)"
-            r"|vergiss (?:das|die|den|es|meine)(?! nicht)|streich (?:das|die|den)|nehme? (?:das"
-            r"|alles) zurück"
+            r"|vergiss (?:das|die|den|es|meine)(?! nicht)|streich (?:das|die|den)|(?:nehme?|ziehe?)"
+            r" (?:ich )?(?:das"
+            r"|alles) (?:wieder )?zurück"
             r"|(?:kommando|alles) zurück|ach nee|doch nicht|ignorier (?:das|die|den)|hat sich erledigt"
             r"|lassen wir das|(?:das|es) (?:war|ist) (?:gelogen|falsch|quatsch|unsinn|ein (?:scherz"
             r"|versehen|irrtum)"
             r"|nicht (?:wahr|ernst))|stimmt (?:gar |so )?nicht|(?:falsche[rs]?|verkehrte[rs]?) (?:chat"
             r"|fenster|tab|gespräch"
-            r"|person|thread)|war nur ein test|(?:lass|lassen wir) (?:es|das|alles) (?:so )?wie (?:bisher"
+            r"|person|thread)|war nur ein test|(?:lass|lassen wir) (?:es|das|alles) (?:so )?wie"
+            r" (?:bisher"
             r"|gehabt|es war)"
             r"|nicht (?:weiter )?beachten|gilt nicht mehr|nicht (?:so |ganz )?ernst(?: gemeint)?"
             r"|(?:war )?nur spaß|war (?:nur |bloß )?(?:ein (?:scherz|witz|test|versehen)|gelogen)"
-            r"|verwechsle? (?:das|es)|(?:nein|ne|nee|nö),? (?:warte|moment|keine ahnung)|mach,? wie du willst"
+            r"|verwechsle? (?:das|es)|(?:nein|ne|nee|nö),? (?:warte|moment|keine ahnung)|mach,? wie du"
+            r" willst"
+        ),
+        # Somebody stops at what they have just said: it was wrong, or is over.
+        "corrects": opening(
+            r"(?:(?:ach|oh|äh|hm+|ne|nee|nein|halt|moment|warte|stopp?|sorry|ups|mist)(?: mal)?[,.! ]+)+"
+            r"(?:quatsch|unsinn|falsch|verwechselt|vertan|doch nicht|geht (?:ja )?nicht|vergiss|passt"
+            r" (?:ja )?nicht"
+            r"|(?:das|es|die|der) (?:ist|war|sind) (?:ja |doch |noch |gar |schon )*(?:nicht|falsch"
+            r"|letzte\w*|vorbei|früher"
+            r"|veraltet|(?:die|der|das) alte\w*|von (?:gestern|letzte\w*))|stimmt (?:ja |gar |so )*nicht"
+            r"|(?:ich|das) nehm\w* (?:\S+ )?zurück|ich zieh\w* (?:das|es) zurück)"
         ),
         # The same without a name for it.
         "takes_that": cue(
             r"(?:kommando|alles) zurück|nicht (?:so |ganz )?ernst(?: gemeint)?|(?:war )?nur spaß"
-            r"|gilt nicht mehr|lieber doch nicht|(?:das|es) (?:war|ist) (?:gelogen|falsch)|stimmt (?:gar "
+            r"|gilt nicht mehr|lieber doch nicht|(?:das|es) (?:war|ist) (?:gelogen|falsch)|stimmt"
+            r" (?:gar "
             r"|so )?nicht|(?:falsche[rs]?"
             r"|verkehrte[rs]?) (?:chat|fenster"
             r"|tab|gespräch|person|thread)|war nur ein test|(?:lass|lassen wir) (?:es|das"
@@ -147,7 +184,8 @@ CUES = LanguageData(
             r"|nicht (?:weiter )?beachten|(?:vergiss|streich"
             r"|ignoriere?|verwirf) (?:das|es)(?! \S*[A-ZÄÖÜ])(?= (?:wieder|bitte|mal|lieber)|[.!,]|$)"
             r"|war (?:nur |bloß )?(?:ein (?:scherz|witz|test|versehen)|gelogen)"
-            r"|verwechsle? (?:das|es)|(?:nein|ne|nee|nö),? (?:warte|moment|keine ahnung)|mach,? wie du willst"
+            r"|verwechsle? (?:das|es)|(?:nein|ne|nee|nö),? (?:warte|moment|keine ahnung)|mach,? wie du"
+            r" willst"
             r"|^(?:(?:ach|nein|ne|nee),? )*doch nicht"
         ),
         # Whose words follow its colon: a text, or a program.
@@ -165,25 +203,6 @@ CUES = LanguageData(
             r"^(?:da|dort|darin|darunter|hier) (?:[a-zäöüß]{2,}n|[a-zäöüß]{3,}t)"
             r"(?= (?:ich|wir|bei uns|unsere?|meine?|alle?s?|die|das|der)\b)"
         ),
-        # What is said to a friend, or to whom one met: a name behind a greeting, a question back, praise.
-        "calls": cue(
-            r"^(?:danke|hey|hi|hallo|wow|ja|klar|glückwunsch|super|cool"
-            r"|mensch),? (?-i:[A-ZÄÖÜ][a-zäöüß]+)(?=[,.!])"
-        ),
-        "asks_back": cue(
-            r"und (?:du|ihr|dir|euch|bei dir|bei euch|selbst)(?=\?)|wie (?:geht's|geht es|läuft's"
-            r"|läuft es|war's) (?:dir|euch|bei dir)"
-            r"|was (?:ist|gibt's|geht|macht ihr|machst du) (?:bei dir|neues|so)|warst du (?:schon )?mal"
-            r"|hast du (?:schon )?mal"
-        ),
-        "admires": cue(
-            r"(?:freut mich|freue mich|toll|super|schön|klasse|cool|tut mir leid"
-            r"|stolz)(?: \w+)? (?:für dich|für euch|zu hören|dass du|auf dich)"
-            r"|(?:das|es) (?:ist|klingt|sieht|war) (?:(?:ja|echt|so|wirklich|sehr|total|richtig) )*"
-            r"(?:toll|super|großartig|klasse|cool|schön|wunderbar|fantastisch|spannend|lecker|gut aus)"
-            r"|klingt (?:\w+ )?(?:toll|super|gut|spannend)|glückwunsch|weiter so|gut gemacht|viel glück"
-            r"|du bist (?:\w+ )*\w+(?=!)"
-        ),
         # What the other one decided.
         "you_did": cue(r"du (?:dich|das|es)? ?(?:\S+ ){0,4}?(?:entschieden|gewählt|ausgesucht)"),
         "just_one": cue(r"nur (?:eine?[nmrs]?|noch|diese\w*)"),
@@ -192,13 +211,16 @@ CUES = LanguageData(
             r"\w*rollenspiel\w*|^du bist (?:(?:jetzt|nun|ab jetzt|ab sofort) )?(?:ein|mein|der|die"
             r"|das)\w* \w+"
             r"|in (?:de[mr]|meine[mr]|eine[mr]) (?:roman|geschichte|film|buch|serie|märchen|erzählung"
-            r"|spiel)(?= )|(?:mein|unser|dein)e?[nmrs]? (?:spielfigur|figur|charakter|spielcharakter)"
+            r"|spiel)(?= )|(?:haupt|roman)figur|protagonist\w*|bösewicht|schurke|(?:mein|unser"
+            r"|dein)e?[nmrs]? (?:spielfigur|figur|charakter|spielcharakter)"
             r"|(?:spielen|spiel) (?:wir )?ein spiel|szene \d+|akt \d+"
-            r"|(?:aufgabe|übung|frage|beispiel|muster)(?: \d+)?(?=$)|(?:beispiel|muster|übungs|test"
+            r"|(?:\w*aufgabe|übung|frage|beispiel|muster)(?: \d+)?(?=$)|(?:beispiel|muster|übungs|test"
             r"|dummy)(?:sätze?n?|satz"
-            r"|texte?|daten|firma|kunden?|stadt|nutzer|eingaben?|ausgaben?)|^angaben?(?=$)|^gegeben(?= |$)"
+            r"|texte?|daten|firma|kunden?|stadt|nutzer|eingaben?|ausgaben?)|^angaben?(?=$)|^gegeben(?="
+            r" |$)"
             r"|fallstudie\w*"
-            r"|lückentext\w*|^(?:im|in dem) (?:beispiel|spiel)|(?:tu|tun|tue) (?:\w+ )?so,? als|tun so|___+"
+            r"|lückentext\w*|^(?:im|in dem) (?:beispiel|spiel)|(?:tu|tun|tue) (?:\w+ )?so,? als|tun so"
+            r"|___+"
         ),
         # What follows the colon is to be put into other words.
         "renders": cue(
@@ -216,25 +238,30 @@ CUES = LanguageData(
         ),
         # A kind of thing, whatever one of them it is.
         "any_one": cue(
-            r"^eine? (?!kollege|kollegin|freund|freundin|kunde|kundin|mitglied)(?-i:[A-ZÄÖÜ])\w+ (?:ist|hat"
+            r"^eine? (?!kollege|kollegin|freund|freundin|kunde|kundin|mitglied)(?-i:[A-ZÄÖÜ])\w+"
+            r" (?:ist|hat"
             r"|fährt|braucht"
             r"|wiegt|kostet|besteht|kann|\w+t)(?= )|^(?:die meisten|viele|manche|alle) (?-i:[A-ZÄÖÜ])\w+"
             r"|^in (?-i:[A-ZÄÖÜ])\w+ (?:\w+t) man"
         ),
         "defines": cue(
-            r"bedeutet|steht für|ist die abkürzung|(?:gehört|gehören|zählt|zählen)(?: \w+)? zu (?:den|der)"
+            r"bedeutet|heißt$|steht für|ist die abkürzung|(?:gehört|gehören|zählt|zählen)(?: \w+)? zu"
+            r" (?:den|der)"
             r"|^(?:der|die|das) (?-i:[A-ZÄÖÜ])\w+ ist eine? (?-i:[A-ZÄÖÜ])\w+(?=[.!]*$)"
             r"|(?:wurde|wurden) (?:\S+ ){0,6}?(?:erfunden|entdeckt|gegründet|entwickelt|geschrieben"
             r"|komponiert|gemalt"
-            r"|geboren|erbaut)|^(?:der|die|das) (?:\S+ ){1,3}?(?:fiel|begann|endete|starb|sank) (?:am|im) "
+            r"|geboren|erbaut)|^(?:der|die|das) (?:\S+ ){1,3}?(?:fiel|begann|endete|starb|sank) (?:am"
+            r"|im) "
         ),
         "negation": cue(
             r"nicht|nichts|nix|nie|niemals|niemande[nm]?|keine?[nmrs]?|keinerlei|nirgends|ohne|weder"
         ),
         "always": cue(
-            r"(?<!wie )immer(?! (?:noch|wieder|mehr|schon|weniger|besser|schlechter|größer|öfter|wenn ich"
+            r"(?<!wie )immer(?! (?:noch|wieder|mehr|schon|weniger|besser|schlechter|größer|öfter|wenn"
+            r" ich"
             r"|dasselbe|das gleiche))"
-            r"|stets|jedes ?mal|grundsätzlich|prinzipiell|generell|ausnahmslos|ohne ausnahme|in jedem fall"
+            r"|stets|jedes ?mal|grundsätzlich|prinzipiell|generell|ausnahmslos|ohne ausnahme|in jedem"
+            r" fall"
             r"|unbedingt"
             r"|durchgehend|durchweg|überall|konsequent|zwingend|allzeit|jeweils|täglich|regelmäßig"
             r"|in alle[nr]|(?:nach|vor|^(?:bei|zu|mit|in|an|auf)) jede[rmns]"
@@ -252,9 +279,11 @@ CUES = LanguageData(
         ),
         # What somebody does not want to meet with.
         "wants_none": cue(
-            r"(?:will|möchte|wollen|möchten) (?:ich|wir) (?:\S+ ){0,6}?(?:nichts|nie|kein\w*)(?: \S+){0,4}?"
+            r"(?:will|möchte|wollen|möchten) (?:ich|wir) (?:\S+ ){0,6}?(?:nichts|nie|kein\w*)(?:"
+            r" \S+){0,4}?"
             r" (?:sehen|lesen|hören|finden|haben)",
-            r"(?:ich|wir) (?:will|möchte|wollen|möchten) (?:\S+ ){0,5}?(?:nichts|nie|kein\w*)(?: \S+){0,6}?"
+            r"(?:ich|wir) (?:will|möchte|wollen|möchten) (?:\S+ ){0,5}?(?:nichts|nie|kein\w*)(?:"
+            r" \S+){0,6}?"
             r" (?:sehen|lesen|hören|finden)",
             r"(?:(?:will|möchte|wollen|möchten) (?:ich|wir)|(?:ich|wir) (?:will|möchte|wollen|möchten)) "
             r"(?:\S+ ){0,5}?(?:nicht|nie)(?: \S+){0,6}? \w+(?:t|en) werden",
@@ -269,9 +298,11 @@ CUES = LanguageData(
         # What others hold to be right is not yet done so.
         "opines": cue(r"sollten?|solle|sollten|soll man|sei|wolle|habe er"),
         # A name is given, small or capital.
-        "called": cue(r"(?<!das )(?:heißt(?! es)|heißen|nennt sich|lautet|namens)"),
+        "called": cue(r"(?<!das )(?:heißt(?! es|$)|heißen|nennt sich|lautet|namens)"),
         # What others think, not what they say is so.
-        "holds": cue(r"(?:findet|meint|glaubt|denkt)(?!(?: \S+){1,8} statt)"),
+        "holds": cue(
+            r"(?:findet|meint|glaubt|denkt|behauptet|behaupten|vermutet|predigt)(?!(?: \S+){1,8} statt)"
+        ),
         "hearsay": cue(r"(?!)"),
         # What is said to matter follows it.
         "matters": cue(
@@ -284,7 +315,7 @@ CUES = LanguageData(
         "object_first": cue(r"(?!)"),
         "only_last": cue(r"(?!)"),
         "none_here": cue(r"gibt(?:'s| es) (?:\S+ ){0,6}kein\w*"),
-        "beside_you": cue(r"(?:bevor|wenn|falls|ehe|sobald|solange|bis|während) (?:du|sie)"),
+        "beside_you": cue(r"(?:bevor|wenn|falls|ehe|sobald|solange|bis|während) (?:du|(?-i:Sie))"),
         "this_thing": cue(
             r"(?:die|der|das|den|dem) (?:erste|zweite|dritte|letzte|andere|vorige|obige"
             r"|vorherige)[nsrm]?(?: (?:option|variante|version|vorschlag|idee|ansatz|lösung|teil"
@@ -294,12 +325,13 @@ CUES = LanguageData(
             r"|tipps?|rat|lösung|empfehlung\w*|code)"
             r"|diese[rsnm]? (?!projekt|repo|chat|gespräch|team|haus|firma)\w+|(?:das|so)(?= (?:machen"
             r"|nehmen) wir)|(?:vorschlag|idee) mit"
-            r"|^\w+ (?:das|die|den|es|sie|ihn) (?:bitte|mal|doch|noch|auch|jetzt|so|schnell|gleich"
+            r"|^\w+(?:'s| (?:das|die|den|es|sie|ihn)) (?:bitte|mal|doch|noch|auch|jetzt|so|schnell"
+            r"|gleich"
             r"|kurz|nochmal|lieber)"
         ),
         "changed": cue(
             r"neuerdings|inzwischen|mittlerweile|nicht mehr|jetzt|nun|ab (?:dem |der )?nächste[nmr]? \w+"
-            r"|seit (?:heute|gestern|dem|der|kurzem|neuestem|letzte[rmn]|" + _DAYS + ")"
+            r"|seit (?:heute|gestern|dem|der|kurzem|neuestem|letzte[rmn]|" + DAYS + ")"
             r"|auf (?:\S+ ){1,4}?(?:\w*ge\w{3,}|er\w{3,}|ver\w{3,}|re\w+zier)(?:t|en)|wieder"
         ),
         "our_way": cue(r"wir (?:\S+ ){0,2}?\w+n (?:\S+ ){0,4}?(?:mit|in|auf|bei|über|per|via)"),
@@ -314,7 +346,7 @@ CUES = LanguageData(
         "no_more": cue(r"nicht mehr|kein\w* (?:\S+ ){0,3}mehr|keiner mehr"),
         "from_now": cue(
             _WHEN,
-            rf"ab (?:dem |der |nächste[rmn] )*(?:{_MONTH}|{_DAYS}|{_SEASON}|woche|monat|jahr|\d+\.?)",
+            rf"ab (?:dem |der |nächste[rmn] )*(?:{MONTH}|{DAYS}|{SEASON}|woche|monat|jahr|\d+\.?)",
             r"von jetzt ab",
         ),
         "future": cue(_WHEN, r"immer|jedes ?mal|stets|generell|grundsätzlich|durchgehend|dauerhaft"),
@@ -325,13 +357,18 @@ CUES = LanguageData(
         ),
         "please": cue(r"bitte"),
         "we_dont": cue(
-            r"wir (?:\S+ ){0,4}?(?:nie|nicht|keine?n?)|(?:\w+en) wir (?:\S+ ){0,3}?(?:nie|nicht|keine?n?)"
+            r"wir (?:\S+ ){0,4}?(?:nie|nicht|keine?n?)|(?:\w+en) wir (?:\S+ ){0,3}?(?:nie|nicht"
+            r"|keine?n?)"
         ),
         "every": opening(r"(?:jede[rsnm]?|alle|alles|sämtliche|wer)\b"),
         "role": cue(r"(?!)"),
         "placed": cue(
+            r"^(?:im|am|in de[rn]|an de[rm]|auf de[mr]|hinter de[mr]|neben de[mr]|unter de[mr]"
+            r"|zwischen (?:de[rmn] )?\w+ und)"
+            r" (?!\d)(?:\S+ ){1,4}?(?:ist|sind|steht|stehen|liegt|liegen|hängt|hängen|gibt es"
+            r"|befinde[tn])",
             r"(?:ist|sind|liegt|liegen|steht|stehen|sitzt|sitzen|hängt|hängen"
-            r"|befindet sich) (?:\S+ )?(?:im|in|am|an|auf|unter|hinter|neben|bei(?! (?:uns|mir|euch)))"
+            r"|befindet sich) (?:\S+ )?(?:im|in|am|an|auf|unter|hinter|neben|bei(?! (?:uns|mir|euch)))",
         ),
         "asks_first": cue(
             r"(?:frage?|fragen sie|sprich)(?: \w+)? (?:mich|uns|nach|mit mir)|rücksprache|rückfrage"
@@ -358,12 +395,13 @@ CUES = LanguageData(
         "must": cue(r"muss|müssen|darf|dürfen|soll|sollen|sollten?"),
         "may_not": cue(
             r"(?:darf|dürfen|darfst|soll|sollen|sollst|sollten?|kann|können) (?:\S+ ){0,8}?"
-            r"(?:nicht|nichts|nie|niemals|niemand|kein\w*|auf keinen fall|unter keinen umständen|keinesfalls)"
+            r"(?:nicht|nichts|nie|niemals|niemand|kein\w*|auf keinen fall|unter keinen umständen"
+            r"|keinesfalls)"
         ),
         "you_must": cue(
             r"du (?:darfst|sollst|musst|solltest)",
             r"(?:darfst|sollst|musst|solltest) du",
-            r"dass (?:du|sie)",
+            r"dass (?:du|(?-i:Sie))",
         ),
         "names_rule": cue(r"regeln?|\w*regel|grundsatz|vorgabe|richtlinie|bedingung|gilt"),
         "duty": cue(
@@ -374,6 +412,9 @@ CUES = LanguageData(
             r"|rein|zu[mr]?)(?= |[.!]*$)"
             r"|gehör(?:t|en)|gilt|gelten|\w+pflicht|\w+verbot|zwingend|obligatorisch|erforderlich"
             r"|schreib(?:t|en) (?:\S+ ){1,6}?vor(?=[.,!]|$)"
+            r"|bleib(?:t|en) (?:\S+ ){0,5}?(?:zu|geschlossen|verschlossen|offen|privat|intern"
+            r"|aus)(?=[.,!]|$)"
+            r"|(?:geht|gehen|läuft|laufen) über"
             r"|(?:hat|haben) (?:\S+ ){0,6}?nichts (?:verloren|zu suchen)|nicht in ?frage"
             r"|(?:hat|haben) (?:\S+ ){0,6}?nicht (?:zu \w+n|(?:auf|an|ab|aus|ein|vor)zu\w+n)"
             r"|brauch(?:t|en)(?! (?:ich"
@@ -395,7 +436,8 @@ CUES = LanguageData(
         ),
         "infinitive": cue(r"(?-i:[a-zäöüß]+(?:en|ern|eln))(?=[.!,]*$)"),
         "decided": cue(
-            r"entschieden|entschlossen|beschlossen|beschluss|entscheidung|geeinigt|verständigt|abgestimmt"
+            r"entschieden|entschlossen|beschlossen|beschluss|entscheidung|geeinigt|verständigt"
+            r"|abgestimmt"
             r"|abgesprochen|festgelegt"
             r"|(?:hat|haben) (?:\S+ ){1,6}?angenommen|vereinbart|abgemacht|steht fest|ist fix|fix"
             r"|beschließ\w+|beschlossene\w*|wahl"
@@ -433,7 +475,8 @@ CUES = LanguageData(
             r"(?:es|das|beim? [\w -]+|fürs? [\w -]+) wird(?:'s| es)? (?:jetzt |nun |also )?(?:d(?:er|ie"
             r"|as)|eine?|(?-i:[A-ZÄÖÜ])\w*)",
             r"wird's(?! (?:\w+er|zu|mir|langsam))|aus (?:\S+ ){1,4}?wird nichts"
-            r"|fliegt (?:\S+ ){0,6}raus|fällt weg|entfällt"
+            r"|fliegt (?:\S+ ){0,6}raus|fällt (?:\S+ ){0,4}?(?:weg|aus)|entfällt|findet (?:\S+"
+            r" ){0,6}?nicht statt"
             r"|kommt (?:\S+ ){0,3}raus|ist raus|gestrichen|verschoben"
             r"|abgesagt|gekündigt|umgestellt|umgestiegen|gewechselt|umgezogen|abgeschafft|eingestellt"
             r"|ersetzt|abgelöst|gelegt|verlegt|umbenannt"
@@ -442,7 +485,8 @@ CUES = LanguageData(
             r" \w*(?:ge|ver|er|ent|be|re)\w+(?:t|en)",
         ),
         "change": cue(
-            r"jetzt|nun|doch|statt|stattdessen|anstatt|künftig|ab|nur noch|endgültig|neuerdings|inzwischen"
+            r"jetzt|nun|doch|statt|stattdessen|anstatt|künftig|ab|nur noch|endgültig|neuerdings"
+            r"|inzwischen"
             r"|mittlerweile|selber|neu|seit"
             r"|nicht mehr"
         ),
@@ -461,6 +505,12 @@ CUES = LanguageData(
             r"|(?:liest|schreibt|arbeitet|merkt) sich (?:\S+ ){0,3}?(?:besser|leichter|angenehmer)"
             r"|zieh(?:e|en)? (?:\S+ ){1,5}?vor(?=[.,!]|$)|vorliebe|hilft (?:es )?mir(?! (?:sehr|weiter"
             r"|echt|schon|leider|nicht))|mir hilft"
+            r"|(?:bring|sag|lieg)(?:t|en) mir (?:\w+ )?(?:mehr|wenig|nichts|nicht|viel)"
+            r"|darf(?:'s| es) (?:gerne?|ruhig)"
+            r"|kann ich (?:\S+ ){0,4}?(?:schlecht|schwer|kaum|nicht gut) \w+n"
+            r"|(?:meide|vermeide) ich|ich (?:meide|vermeide)|(?:achte|schau\w*) (?:ich )?(?:\w+"
+            r" )?(?:auf|drauf|darauf)"
+            r"|(?:lege ich|ich lege?) (?:\w+ )?wert auf|liegen? mir(?= |[.,!]|$)|mein geschmack"
             r"|nichts für mich|ekel\w*"
             r"|(?:nerv|stör|streng|langweil|ärger|stress|ermüd|interessier|beruhig|reiz)(?:t|en) mich"
             r"|(?:ich (?!möchte|würde|hätte|will|wüsste|bin)\w+|(?!möchte|würde|hätte|will"
@@ -481,7 +531,7 @@ CUES = LanguageData(
             r"(?:hör|höre|hören|ess|esse|essen|trink|trinke|trinken|les|lese|lesen|schau|schaue|arbeite"
             r"|nehm|nehme|schlafe?|koche?|kaufe?|fahre?"
             r"|benutze?|nutze?|schreibe?|mache?|bestelle?|trage?|spiele?) (?:\S+ ){0,6}?(?:nur|kein\w*"
-            r"|nie|immer|gern|gerne|eigentlich"
+            r"|(?:gar|überhaupt) nicht|nie|immer|gern|gerne|eigentlich"
             r"|grundsätzlich|meist|meistens|stets)",
             r"(?:ich (?!hab|habe|hatte|bin|war|weiß|kann|will|muss|hätte|würde)\w+|(?!hab|habe|hatte"
             r"|bin|war|weiß|kann|will|muss|hätte|würde)\w+ ich)"
@@ -490,10 +540,14 @@ CUES = LanguageData(
             r"|generell)",
         ),
         "for_you": cue(
-            r"wenn du|dass du|wenn sie|(?:mir|uns) (?:wär|wäre|ist|wär's|ist's|wäre es"
+            r"wenn du|dass du|wenn (?-i:Sie)|(?:mir|uns) (?:wär|wäre|ist|wär's|ist's|wäre es"
             r"|ist es) (?:\w+ )?(?:recht|lieber|wichtig|lieb)"
-            r"|(?:fänd|fände|wär|wäre)(?:'s| es| ich)? (?:\w+ ){0,3}?(?:gut|schön|besser|super|toll|nett"
-            r"|prima|angenehm\w*)|möchte sie bitten|möchte dich bitten|bitte dich|bitte sie"
+            r"|möchte sie bitten|möchte dich bitten|bitte dich|bitte sie"
+        ),
+        # A wish, for the one who is asked if a "you" follows it.
+        "nice_if": cue(
+            r"(?:fänd|fände|wär|wäre)(?:'s| es| ich)? (?:\w+ ){0,3}?(?:gut|schön|besser|super|toll|nett"
+            r"|prima|angenehm\w*)"
         ),
         "promises": cue(r"(?:ich werde|werde ich) (?:\S+ ){0,8}?\w+e?n(?=[.,!]|$)"),
         "asks_info": cue(
@@ -503,7 +557,8 @@ CUES = LanguageData(
         "asks_you": cue(
             r"(?:kannst|könntest|würdest|magst|willst) du|(?:können|könnten|würden|dürfte ich) sie"
             r"|würde es (?:dir|ihnen)|macht es (?:dir|ihnen)"
-            r"|geht das,? dass|geht das(?=$)|(?:ginge|wäre|ist) es (?:auch )?(?:möglich|ok|okay|in ordnung)"
+            r"|geht das,? dass|geht das(?=$)|(?:ginge|wäre|ist) es (?:auch )?(?:möglich|ok|okay|in"
+            r" ordnung)"
             r"|ginge es|geht es,? dass"
             r"|wärst du so|wären sie so|dürfte ich (?:dich|sie) bitten|wäre es möglich"
         ),
@@ -520,54 +575,48 @@ CUES = LanguageData(
             r"heiß(?:t|e|en)|komme|stamm(?:e|t)|benutz(?:e|t|en)|ist|sind|bin|hat|hab|habe|haben|läuft"
             r"|laufen|laufe|liegt|liegen|lauscht"
             r"|lauschen|wohn(?:t|e|en)|leb(?:t|e|en)|arbeite(?:t|n)?"
-            r"|sitz(?:t|e|en)?|steht|stehen|kostet|kosten|beträgt|dauer(?:t|n)|geht|gehen|geht's|fahr(?:e"
+            r"|sitz(?:t|e|en)?|steht|stehen|kostet|kosten|beträgt|dauer(?:t|n)|geht|gehen|geht's"
+            r"|fahr(?:e"
             r"|en)|fährt|fahr|nehm|nehme|beginnt|startet|herrscht|starten?|endet|braucht|nutz(?:t|en|e)"
             r"|verwende(?:t|n)?|lässt|lassen|kommt|kommen|öffnet|schließt|mach(?:t|e|en)|prüft|prüfen"
             r"|leitet|betreut|betreiben|betreibe|wiegt|zahl(?:t|e|en)|verdien(?:t|e|en)"
-            r"|vertr(?:age|ägt|agen)|trink(?:e|t|en)|esse|isst|essen|sprech(?:e|en)|spricht|studier(?:t|e)"
+            r"|vertr(?:age|ägt|agen)|trink(?:e|t|en)|esse|isst|essen|sprech(?:e|en)|spricht"
+            r"|studier(?:t|e)"
             r"|reagier(?:e|t)?|gibt|gibt's|findet|muss|müssen|trifft|treffen|wird|werden|zieh(?:t|en|e)"
             r"|deploy(?:en|t)|lautet|reicht|passen|passt|gehör(?:t|en)|gilt|schläft|bekomm(?:t|en|e)"
             r"|krieg(?:t|e|en)?|baue?n?|besitz(?:e|t|en)"
-            r"|hält|halten|besteht|umfasst|erlaubt|spielt|spiele|lern(?:t|e)|schreib(?:en|t|e)|setz(?:en|t"
+            r"|hält|halten|besteht|umfasst|erlaubt|spielt|spiele|lern(?:t|e)|schreib(?:en|t|e)"
+            r"|setz(?:en|t"
             r"|e)|hosten?|speicher(?:n|t)|nehmen|nimmt|starten|drauf|cache\w*|kümmert|betreuen|verwaltet"
-            r"|unterrichtet|verkauf(?:t|en)|heizen|koch(?:t|en|e)|lern(?:en)?|trägt|verbraucht|bezahl(?:t"
+            r"|unterrichtet|verkauf(?:t|en)|heizen|koch(?:t|en|e)|lern(?:en)?|trägt|verbraucht"
+            r"|bezahl(?:t"
             r"|en)|stehen"
         ),
         "trait": cue(
             r"allergi\w*|unverträglich\w*|(?-i:vertrag(?:e|en)?)|verträgt|intoleran\w*|linkshänder\w*"
             r"|rechtshänder\w*"
             r"|vegetari\w*|vegan\w*|schwanger|diabet\w*|asthma\w*"
-            r"|verheiratet|geschieden|verlobt|ledig|verwitwet|rentner\w*|selbstständig|freiberuf\w*"
+            r"|taub|verheiratet|geschieden|verlobt|ledig|verwitwet|rentner\w*|selbstständig|freiberuf\w*"
             r"|farbenblind|schwerhörig|blind|gehörlos|operiert|legasthen\w*"
             r"|nichtraucher\w*|vegetarisch|glutenfrei|laktose\w*|brillenträger\w*|rot-grün\w*|höhenangst"
             r"|flugangst|epilep\w*|rheuma|migräne|bluthochdruck"
         ),
         "relation": cue(
-            r"\w*(?:frau|mann|tochter|sohn|kinder|kind|mutter|vater|eltern|schwester|bruder|oma|opa|tante"
+            r"\w*(?:frau|mann|tochter|sohn|kinder|kind|mutter|vater|eltern|schwester|bruder|oma|opa"
+            r"|tante"
             r"|onkel|cousin|cousine|neffe|nichte|freundin|freund"
             r"|partner|partnerin|chefin|chef|kollegin|kollege|nachbar|nachbarin|hund|katze|kater|berater"
             r"|beraterin|vermieter|vermieterin|arzt|ärztin|kunde|kundin|mitbewohner\w*|schwieger\w*)"
         ),
         "title": cue(r"(?:frau|herrn?|dr|prof)\.? (?-i:[A-ZÄÖÜ])\w+"),
-        "trouble": cue(
-            r"schüttet|stürmt|gewittert|kaputt|fehler\w*|geht nicht|gehen nicht|läuft nicht"
-            r"|funktioniert nicht|funktionieren nicht"
-            r"|klappt nicht|abgestürzt|stürzt|hängt(?=[.!,]|$| (?:sich|fest|gerade|wieder))|langsam"
-            r"|timeout|(?:ist|sind|wieder|noch|komplett) rot|verwirrt|problem\w*|bug\w*"
-            r"|frage(?!n (?:zu[mr]?|an|über|wegen)\b)\w*|idee|ideen|müde|hunger|kopfweh|kopfschmerzen"
-            r"|schlecht|krank|genervt|gestresst"
-            r"|sauer|froh|traurig|mies|blöd|(?:ist|sind) (?!\S*\d)(?:\S+ ){0,6}?weg(?=[.!]*$)|leer"
-            r"|nervös|aufgeregt|unsicher|zu (?:langsam|groß|klein"
-            r"|lang|teuer)"
-            r"|mein tag|gut drauf|fix und fertig|keine lust|erkältet|angst|sorge\w*|regnet|schneit"
-            r"|wetter|stau"
-        ),
         "needs": cue(
-            r"(?:ich|wir) (?:\w+ )?(?:brauch\w*|such\w*|möchte\w*|will|wollen|hätte\w*|würde\w*|versuch\w*"
+            r"(?:ich|wir) (?:\w+ )?(?:brauch\w*|such\w*|möchte\w*|will|wollen|hätte\w*|würde\w*"
+            r"|versuch\w*"
             r"|frag\w*|verstehe?|weiß|hoffe?|schau\w*|guck\w*|wollte|überlege?|bekomme|kriege?|sehe?"
             r"|denke?|meine|finde|freue?|überlegt|plane?|bereite|habe vor|bin (?:gespannt|gerade|am"
             r"|unsicher|aufgeregt|verwirrt))"
-            r"|(?:brauch|brauche|suche|möchte|will|hätte|würde|versuche|verstehe|schau|schaue|guck|bekomme"
+            r"|(?:brauch|brauche|suche|möchte|will|hätte|würde|versuche|verstehe|schau|schaue|guck"
+            r"|bekomme"
             r"|krieg|kriege|sehe|denke) (?:ich|wir)|(?:ich muss|wir müssen) noch"
         ),
         "perfect": cue(
@@ -587,30 +636,29 @@ CUES = LanguageData(
             r"|(?:hat|haben) (?:\S+ ){1,5}?nicht \w+er gemacht|nach hinten los\w*|daneben gegangen"
             r"|ging daneben|in die hose"
             r"|(?:ohne|keine) wirkung|ändert(?:e)? (?:gar |überhaupt )?nichts"
-            r"|klappt(?:e)? nicht|funktioniert(?:e)? nicht|ging schief|sackgasse|bringt nichts|vergeblich"
+            r"|klappt(?:e)? nicht|funktioniert(?:e)? nicht|ging schief|sackgasse|bringt nichts"
+            r"|vergeblich"
             r"|(?:schon|bereits)(?: mal)? (?:\w+ ){0,3}?(?:aus)?(?:probiert|versucht)"
-            r"|nicht (?:noch ?mals?|noch einmal|wieder)(?= (?:versuchen|probieren|machen|tun|nehmen)|[.!,]|$)"
+            r"|nicht (?:noch ?mals?|noch einmal|wieder)(?= (?:versuchen|probieren|machen|tun|nehmen)"
+            r"|[.!,]|$)"
             r"|versuch das nicht|endete? (?:in"
             r"|mit) (?:einem )?fehler"
         ),
-        "mental": cue(
-            r"keine? (?:sorgen?|angst|panik|stress|ahnung|gedanken|problem|thema|eile|hektik|ursache"
-            r"|wunder|lust|zeit|frage|scherz|witz|rolle|mühe|umstände)"
-            r"|macht nichts|mach dir (?:nichts|keine)|vergiss(?: \w+)? nicht|nicht (?:schlimm|nötig"
-            r"|wichtig)|stör dich nicht|lass dich nicht|hab keine"
-            r"|erzähl mir nicht|sag mir nicht|scheu dich nicht|kein(?:e[nmrs]?)? (?:idee|plan|bock"
-            r"|vergleich|unterschied|grund|ende)|man soll(?:te)? nie|(?:sag|gib) niemals nie"
-            # What everybody perceives is an observation: "Sieht man überall."
-            rf"|^(?:\S+ ){{0,2}}{_PERCEIVES} man|^man {_PERCEIVES}"
-            # So is what has lost its object, and what was never met with: "Braucht man immer."
-            rf"|^\w+t man\b|^(?:noch )?nie \w*ge\w+(?:t|en)(?! werden)"
-            rf"|^(?:solltest|musst|sollst) du (?:\w+ )?wissen"
+        # What people are like, whoever they are.
+        "observes": cue(
+            r"^(?:die )?(?-i:[A-ZÄÖÜ])\w+n? (?:wollen|denken|glauben|meinen|verstehen|vergessen"
+            r"|meckern|jammern|lügen)",
+            r"(?:ist|sind|hat|haben|macht|geht|\w{3,}(?:t|en)) (?:ja |eben |nun mal )?halt",
         ),
         "says": cue(
-            r"(?:sagt|sagte|meint|meinte|behauptet|schreibt(?!(?: \S+){1,6} vor\b)|schrieb|laut|erzählt"
-            r"|denkt)(?! (?:mir|sich))"
-            r"|steht(?= ?(?:[:\"„»\x00]|dass|drin|was))|^(?:da|hier|dort|im|in|auf"
-            r"|am) (?:\S+ ){0,4}?steht|findet(?!(?: \S+){1,8} statt)|(?:hat"
+            r"(?:sagt|sagte|sagen|meint|meinte|behauptet|behaupten|schreibt(?!(?: \S+){1,6} vor\b)"
+            r"|schrieb|laut|erzählt"
+            r"|denkt|rät|empfiehlt|empfehlen|predigt|brüllt|schreit|warnt|erklärt|schwört|zufolge)(?!"
+            r" (?:mir|sich))"
+            r"|pflegte (?:\w+ )?zu sagen|(?:hat|haben) (?:\S+ ){0,4}?(?:gesagt|gemeint|behauptet"
+            r"|erzählt|geraten|empfohlen|geschworen)"
+            r"|(?:steht|stand)(?= ?(?:[:\"„»\x00]|dass|drin|was))|^(?:da|hier|dort|im|in|auf"
+            r"|am) (?:\S+ ){0,4}?(?:steht|stand(?=$))|findet(?!(?: \S+){1,8} statt)|(?:hat"
             r"|haben) (?:\S+ ){0,5}?geschrieben"
         ),
         "task": cue(
@@ -622,12 +670,13 @@ CUES = LanguageData(
         ),
         "generic": cue(r"(?:man|jeder|jede|alle|niemand|keiner)"),
         "wants": cue(
-            r"(?:möchte|will|erwarte|wünsche mir|hätte gern) ich|ich (?:\w+ )?(?:möchte|will|erwarte"
+            r"(?:möchte|will|erwarte|wünsche mir|hätte gern) ich|(?:ich hätte|hätte ich) (?:\S+"
+            r" ){1,3}?gerne?|ich (?:\w+ )?(?:möchte|will|erwarte"
             r"|hätte gern)|(?:wollen|möchten) wir|wir (?:wollen|möchten)"
         ),
         "ago": cue(
             r"vor (?:\S+ ){1,3}?(?:tagen|wochen|stunden|minuten)|letzte[nrs]? (?:woche|nacht|wochenende|"
-            + _DAY
+            + DAY
             + r")|neulich"
         ),
         "likes_the": cue(r"(?!)"),
@@ -640,14 +689,16 @@ CUES = LanguageData(
             r"|spreche|leite|spiele|trainiere|benutze|nutze|verwende"
             r"|pendle|heize|betreibe|melde)n? (?:ich|wir)"
         ),
-        "to_me": cue(r"^(?:bitte )?(?:gib|zeige?|nenne?|sage?|schicke?|erkläre?) (?:mir|uns)"),
+        "to_me": cue(r"^(?:bitte )?[a-zäöüß]+ (?:bitte )?(?:mir|uns)(?! (?:nie|immer|kein))"),
         "lacks": cue(
-            r"(?:ich|wir) hab(?:e|en)? keine?n? (?!zeit|lust|ahnung|idee|problem|bock|hunger|frage|plan)\w+"
+            r"(?:ich|wir) hab(?:e|en)? keine?n? (?!zeit|lust|ahnung|idee|problem|bock|hunger|frage"
+            r"|plan)\w+"
         ),
         "finite": cue(r"(?!)"),
         "stays": cue(r"bleib(?:t|en)"),
         "law": cue(
-            r"\w*pflicht|\w+verbot|verboten|untersagt|vorgeschrieben|verpflichtend|obligatorisch|zwingend"
+            r"\w*pflicht|\w+verbot|verboten|untersagt|vorgeschrieben|verpflichtend|obligatorisch"
+            r"|zwingend"
         ),
         "after_all": cue(
             r"(?:jetzt|nun|dann|also|am ende|letztlich) doch|doch (?:erst|lieber|noch)|endgültig"
@@ -659,25 +710,22 @@ CUES = LanguageData(
         # A law of nature, an average, history: nothing of the people who talk.
         "world": cue(
             r"\d[\d.,]* ?(?:°|grad|kilometer|km|meter|tonnen|lichtjahre?|millionen|milliarden)"
-            r"|(?:\d+|\w+) stunden (?:am|pro) tag|normalerweise|üblicherweise|im durchschnitt"
+            r"|(?:\d+|\w+) stunden (?:am|pro) tag|normalerweise|üblicherweise|standardmäßig|im"
+            r" durchschnitt"
             r"|durchschnittlich"
-            r"|(?:(?:im jahre?|anno|seit|um) )?1[0-8]\d\d(?= \w+(?:t|en)[.,!]*$)"
+            r"|(?:(?:im jahre?|anno|seit|um) )?1[0-8]\d\d(?= (?:in \S+ )?\w+(?:t|en)[.,!]*$)"
         ),
         "math": cue(r"\\|[=×]|wahrscheinlichkeit|gleichung\w*|ergibt"),
-        # Praise, feelings, what something means to somebody: true for the moment, and of no use later.
-        "feels": cue(
-            r"endlich|so (?:schön|toll|gut|viel|sehr|froh|dankbar|stolz)\w*|dankbar|stolz|begeister\w*"
-            r"|wunderbar|wunderschön|großartig|fantastisch|toll|spaß"
-            r"|freude|glücklich|aufregend|spannend|traum|träume|bedeutet mir|leidenschaft\w*"
-            r"|motivier\w*|überfordert|läuft gut|harte arbeit"
-            r"|zufrieden|gespannt|frustrier\w*|fühle?n? (?:ich|mich|wir|uns)|erledigt|geduld"
-        ),
         # What goes on at present, or has for some time.
         "ongoing": cue(
             r"(?:bin|sind) (?:\S+ ){0,4}?(?:am|beim) [A-ZÄÖÜ]\w+n|(?:arbeite|schreibe|baue|sitze"
             r"|bastle) (?:\w+ )?(?:gerade|grad|noch)"
         ),
-        "for_years": cue(r"seit (?:\S+ ){0,2}?(?:jahr(?:en)?|monaten|" + _MONTH + r"|(?:19|20)\d\d)"),
+        "for_years": cue(
+            r"seit (?:\S+ ){0,2}?(?:jahr(?:en)?|monaten|schule|schulzeit|kindheit|studium|geburt|"
+            + MONTH
+            + r"|(?:19|20)\d\d)"
+        ),
         "generic_of": cue(
             r"(?:der|die|das) [\wäöüß-]+ von (?!der\b|dem\b|den\b|die\b|das\b|uns\w*"
             r"|mein\w*|frau|herrn?|\d)[\wäöüß-]+ (?:ist|sind|war|beträgt)"
@@ -685,42 +733,9 @@ CUES = LanguageData(
         "deed": cue(
             r"(?:hab|habe|haben|bin|sind) (?:\S+ ){0,10}?(?<!zu )(?:\w*ge\w+(?:t|en)|\w+iert|(?:be|ver"
             r"|er|ent)\w+(?:t|en))(?=[.,!]|$| und)"
-            r"|(?:ich|wir) (?:war|waren|ging|gingen|hatten?)|(?:war|waren|ging|gingen|hatten?) (?:ich|wir)"
+            r"|(?:ich|wir) (?:war|waren|ging|gingen|hatten?)|(?:war|waren|ging|gingen|hatten?) (?:ich"
+            r"|wir)"
         ),
     },
-    values={
-        "weekday": cue(_DAYS, r"(?:unter der woche|werktags|wochenende|wochenends|feiertags)"),
-        "date": cue(
-            rf"\d{{1,2}}\. ?{_MONTH}(?: \d{{4}})?",
-            rf"(?:im |ende |anfang |mitte |seit |bis "
-            rf"|ab )?{_MONTH}(?: \d{{4}})?",
-            r"\d{1,2}\.\d{1,2}\.(?:\d{2,4})?",
-            r"\d{4}-\d\d-\d\d",
-            rf"(?:im|zum|ab dem|nächsten|nächstes|in diesem) {_SEASON}",
-            r"(?:ab|seit"
-            r"|bis|im jahr|anno) (?:19|20)\d\d",
-            r"monats(?:ende|letzte[nr]?|erste[nr]?|anfang|mitte)|ende des monats|jahresende|(?:19|20)\d\d",
-        ),
-        "time": cue(
-            r"\d{1,2}(?::\d\d)? ?uhr",
-            r"\d{1,2}:\d\d",
-            rf"(?:um|ab|bis|gegen|vor|nach) (?:halb "
-            rf"|viertel (?:vor |nach )?)?(?:\d{{1,2}}|{_NUMBER}|eins|neun|mittags|mitternacht)",
-            rf"halb (?:\d{{1,2}}|{_NUMBER}|eins)",
-            r"mittags|mitternacht|abends|morgens|nachts|vormittags"
-            r"|nachmittags",
-        ),
-        "money": cue(r"\d[\d.,]*\s?(?:€|euro|eur|cent|dollar|franken|chf|usd|k)|(?:€|\$)\s?\d[\d.,]*"),
-        "frequency": cue(
-            r"täglich|wöchentlich|monatlich|jährlich|stündlich|halbjährlich|vierteljährlich|quartalsweise"
-            r"|alle (?:\w+ )?(?:tage|wochen|monate|jahre|stunden|minuten)"
-            r"|jede[nrs]? (?:\w+ )?(?:tag|woche|monat|jahr|nacht|stunde|morgen|abend|wochenende)|(?:einmal"
-            r"|zweimal|dreimal) (?:pro|im|die|am)"
-        ),
-        "language": cue(
-            r"deutsch\w*|englisch\w*|französisch\w*|spanisch\w*|italienisch\w*|polnisch\w*|türkisch\w*"
-            r"|niederländisch\w*|portugiesisch\w*|russisch\w*"
-        ),
-        "number": cue(rf"(?:zu |mit )?{_NUMBER}(?! oder)"),
-    },
+    values=VALUES,
 )

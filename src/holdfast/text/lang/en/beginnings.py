@@ -44,9 +44,11 @@ BEGINNINGS = {
         " (?:i|we|he|she|it|they|the|my|our)\b"
     ),
     "under": begin(
-        r"(?:that|whether|if|when|whenever|unless|until|while|although|though|(?:before|after)(?! (?:every"
+        r"(?:that|whether|if|when|whenever|unless|until|while|although|though|(?:before|after)(?!"
+        r" (?:every"
         r"|each|any)\b)|as if"
-        r"|as though|once(?= (?:i|we|you|he|she|it|they|the|my|our)\b)|given that|now that|seeing (?:that"
+        r"|as though|once(?= (?:i|we|you|he|she|it|they|the|my|our)\b)|given that|now that|seeing"
+        r" (?:that"
         r"|as))"
     ),
     "cause": begin(r"(?:because|since|as)"),
@@ -61,7 +63,8 @@ BEGINNINGS = {
         r"|including|test|say|namely|or|otherwise|specifically|like|such as|e\.g)"
     ),
     "frame": begin(
-        r"(?:for|with|when|if|in|on|at|from|after|before|since|during|under|whenever|as|regarding"
+        r"(?:for|with|when|if|unless|until|while|once|in|on|at|from|after|before|since|during|under"
+        r"|whenever|as|regarding"
         r"|about)"
     ),
     "none": begin(
@@ -139,6 +142,23 @@ BEGINNINGS = {
     ),
     # Things of which there is one, for everybody; and a kind of things, not some of them.
     "only_one": begin(r"the (?:earth|sun|moon|world|universe)"),
+    # What is the same for everybody: animals as a kind, materials, countries, units.
+    "nature": begin(
+        r"(?:cats|dogs|birds|penguins|bees|ants|elephants|whales|dolphins|bats|spiders|insects|fish"
+        r"|horses|cows|bears|wolves"
+        r"|snakes|sharks|monkeys|mice|humans|mammals|reptiles|plants|bacteria|viruses|dinosaurs"
+        r"|animals|planets|stars|volcanoes"
+        r"|prime numbers|triangles|squares|water|gold|silver|iron|copper|lead|oxygen|hydrogen|light"
+        r"|sound|ice|steel|aluminium)"
+        r"(?= (?:is|are|has|have|can|can't|cannot|\w+s?)\b)"
+        r"|(?:in )?(?:the )?(?:germany|austria|switzerland|france|italy|spain|portugal|england|ireland"
+        r"|scotland|britain|poland"
+        r"|hungary|denmark|sweden|norway|finland|iceland|netherlands|belgium|luxembourg|greece|turkey"
+        r"|russia|ukraine|china|japan"
+        r"|india|korea|australia|new zealand|canada|us|usa|mexico|brazil|argentina|egypt|south africa"
+        r"|europe|asia|africa|america)"
+        r"(?=,? (?:is|are|has|have|there|they|people|\w+s)\b)"
+    ),
     "bare_plural": begin(r"(?:[a-z]+s) (?:have|are|must|(?!is\b|has\b)[a-z]{3,}(?<!s))(?= )"),
     "definite": begin(
         r"(?:the|all|every|each|any|both|anything|everything|everyone|nobody"

@@ -1,18 +1,10 @@
 """English: the cues by which a sentence shows what it states, and in which clauses. Data only."""
 
 from holdfast.text.lang.en.beginnings import BEGINNINGS, ORDERS
-from holdfast.text.lang.en.words import MONTHS
-from holdfast.text.lang.shape import LanguageData, any_of, cue, opening
+from holdfast.text.lang.en.moods import MOODS
+from holdfast.text.lang.en.values import ALL_MONTHS, DAY, MONTH, VALUES
+from holdfast.text.lang.shape import LanguageData, cue, opening
 
-_DAY = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
-_MONTHS = "|".join(MONTHS).lower()
-# "May" is a verb, too.
-_MONTH = f"(?:{_MONTHS})".replace("|may|", r"|may(?= \d)|")
-_NUMBER = any_of(
-    "two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty hundred"
-    " thousand"
-    " dozen half_past quarter_past quarter_to half"
-)
 _WHEN = (
     r"(?:in (?:the )?future|from (?:now|here|this point|today) on(?:wards?)?|from today|going forward"
     r"|henceforth"
@@ -34,7 +26,8 @@ CUES = LanguageData(
         r"|super important|reminder|again"
         r"|thanks(?! for| to)|thank you(?! for)|all right|great|perfect|cool|sure|careful|finally|first"
         r"|second|one more thing"
-        r"|rule(?: \d+)?|just so you know|before i forget|just to be clear|to be clear|for your information"
+        r"|rule(?: \d+)?|just so you know|before i forget|just to be clear|to be clear|for your"
+        r" information"
         r"|(?:just )?one (?:more |last )?thing(?: up ?front| before| first)?|on a side note"
         r"|(?:a )?(?:little |quick "
         r"|small )?side note|if possible|if you can|generally|in general|as i said|please note|heads up"
@@ -47,8 +40,10 @@ CUES = LanguageData(
     joins=cue(r"and|but|so|because|since"),
     begins=BEGINNINGS,
     cues={
+        **MOODS,
         "supposes": cue(
-            r"in the (?:worst|best) case|suppose|supposing|imagine|assume|assuming|hypothetically|what if"
+            r"in the (?:worst|best) case|(?:always|ever) wanted to|(?:some|one) ?day(?= (?:i|we)\b|,)"
+            r"|suppose|supposing|imagine|assume|assuming|hypothetically|what if"
             r"|let's say|pretend|had we|had i|if i ever|if we ever|were i"
             r"|would(?! you| rather| like you| prefer| mind| it be)|could(?! you)|might|i'd (?!rather"
             r"|prefer|ask|like you|be happier|appreciate|love it if|like)\w+"
@@ -59,47 +54,67 @@ CUES = LanguageData(
             r"^must(?:'ve| have| be)|maybe|perhaps|possibly|hopefully|allegedly|supposedly|probably"
             r"|presumably|not sure|unsure|no idea|(?:none|nothing|not|\w+n't"
             r"|never)(?: \S+){0,4}? (?:decided|settled|agreed|clear|final)"
-            r"|undecided|up in the air|whether|rumou?rs?|nothing (?:at all )?(?:has been |is )?(?:decided"
+            r"|undecided|up in the air|whether|rumou?rs?|nothing (?:at all )?(?:has been |is"
+            r" )?(?:decided"
             r"|settled)|thinking (?:about|of)|considering|we'll see|just a thought|just asking|tbd"
-            r"|i (?:guess|think|suppose|believe|wonder)|wondering|not (?:final|settled)|debating|deciding"
-            r"|haven't made up|possible that|likely|chances are|toying with|torn between"
+            r"|i (?:guess|think|suppose|believe|wonder)|wondering|not (?:final|settled)|debating"
+            r"|deciding"
+            r"|haven't made up|adjourned|pending|(?:nobody|no one) knows|remains to be seen|yet to be"
+            r"|under discussion|possible that|likely|chances are|toying with|torn between"
             r"|claims to have|narrowed (?:it )?down|apparently|seemingly|reportedly|rumou?r has it|(?:i"
             r"|we) (?:(?:have|'ve) )?heard|read somewhere"
             r"|they say(?= )"
             r"|(?:we'll|we will|i'll|i will|to be) decided?|will (?:\w+ )?be decided|depends|may have"
-            r"|(?<!nothing )(?<!nobody )(?<!no one )may be(?! \w+(?:ed|en|t)\b)|(?:i|we|it|that|this) may not"
+            r"|(?<!nothing )(?<!nobody )(?<!no one )may be(?! \w+(?:ed|en|t)\b)|(?:i|we|it|that|this)"
+            r" may not"
             r"|may not (?:have|be (?:an?|the|so|too|true|able|enough|possible|worth))"
         ),
         "past": cue(
             r"until (?:\S+ ){1,4}?ago|until (?:(?:19|20)\d\d|recently),? (?:i|we|it|there|the) |(?:long"
             r"|ages) ago|years ago (?:i|we) (?:had|was|were|lived)|(?:old|former"
             r"|previous) (?:rules?|solution|policy|version)|used to"
-            r"|back then|back in the day|formerly|previously|long (?:over|gone|past)|last (?:year"
+            r"|^(?!.*\b(?:since|still)\b)(?:\S+ ){0,6}?(?:i|we) (?:lived|owned|rented|worked|kept)(?= )"
+            r"|(?:in|during) (?:my|our) (?:\w+ )?(?:days|time|youth|childhood|apprenticeship)|back"
+            r" then|back in the day|formerly|previously|long (?:over|gone|past)|last (?:year"
             r"|week|month|summer|winter|weekend)"
             r"|(?:my|our|the) (?:old|former|previous) (?:\w+ ){1,2}?(?:was|were|had|ran)"
-            r"|off the table|at the time|no longer the case|once upon|(?:as a|when i was an?) (?:child"
+            r"|(?:hasn't|haven't|doesn't|don't) appl(?:y|ied) (?:since|any ?more)|off the table|at the"
+            r" time|no longer the case|once upon|(?:as a|when i was an?) (?:child"
             r"|kid|boy|girl"
             r"|teen\w*)|for a while|(?:is|'s) history|still (?:had|were|\w+ed)|in the \w+ties|i once"
         ),
         "passing": cue(
-            r"these last few \w+|lately|right now|(?<!from )today|tonight|at the moment|currently|just now"
+            r"these last few \w+|lately|right now|(?<!from )today|tonight|at the moment|currently|just"
+            r" now"
             r"|this (?:morning|afternoon|evening|weekend"
             r"|second|minute)|(?<!since )yesterday|tomorrow|for now|in a (?:minute|second|moment|bit)"
-            r"|(?:have|got|only) (?:\w+ )?(?:minutes?|min|hours?|seconds?) left|later|on the (?:train|bus"
+            r"|(?:have|got|only) (?:\w+ )?(?:minutes?|min|hours?|seconds?) left|later|on the (?:train"
+            r"|bus"
             r"|way|phone|road)|(?:sitting|stuck|still|waiting|i'm) (?:\w+ )?(?:in|at) (?:an?"
             r"|the)(?! same)|quick(?:ly)?"
             r"|(?:i|we)(?:'ve| have)? just (?!moved|use|eat|drink|want|like|need|prefer|work)\w+"
             r"|yet|so far|any ?time soon|still(?= (?:\w+ing|pretty|quite|very|so|too|rather|really)\b)"
-            r"|down to"
+            r"|down to|about to(?= \w)|(?:\d+|few|couple) more (?:minutes?|hours?|seconds?|percent)"
+            r"|(?:step|point|part|task|item) (?:\d+|one|two|three|four|five) (?:is|was|worked|done)"
         ),
         "once": cue(
             r"this time|in (?:the|this|our) example|this once|just this"
             r"|in this (?:answer|reply|response|text|mail|letter|case|message|paragraph|list|table|poem"
-            r"|story)|for this (?!(?:project|repo\w*|chat|conversation|codebase|session|team|house|company"
+            r"|story)|for this (?!(?:project|repo\w*|chat|conversation|codebase|session|team|house"
+            r"|company"
             r"|year)\b)\w+"
             r"|quick (?:try|test|experiment)|a bit (?:shorter|longer|more)|for testing"
-            r"|(?:make|give|do|put|show|explain|turn|phrase) (?:me )?(?:that|this|it|these|those)(?: \w+)?"
+            r"|(?:make|give|do|put|show|explain|turn|phrase) (?:me )?(?:that|this|it|these|those)(?:"
+            r" \w+)?"
             r"|for a (?:moment|second|change)|just for (?:fun|now|today)"
+        ),
+        # A part of it, by its number or by pointing at it.
+        "text_part": cue(
+            r"(?:first|second|third|fourth|fifth|last|middle|top|bottom|previous|following|final)"
+            r" (?:\w+ )?(?:sentences?"
+            r"|paragraphs?|lines?|columns?|rows?|headings?|points?|bullets?|verses?|examples?)",
+            r"the \w+ (?:above|below|from (?:just now|before|above|earlier))",
+            r"(?:line|column|row|paragraph) \d+",
         ),
         # A text at hand, as what is to be worked on.
         "one_text": cue(
@@ -113,7 +128,8 @@ CUES = LanguageData(
         ),
         "rejects": cue(
             r"(?:i )?(?:didn't|did not) mean (?:that|it)|(?:i )?wasn't (?:being )?serious"
-            r"|nonsense|nah|nope|no way|no thanks|no thank you|rubbish|hell no|not thrilled|not convinced"
+            r"|nonsense|nah|nope|no way|no thanks|no thank you|rubbish|hell no|not thrilled|not"
+            r" convinced"
             r"|misunderstood|let's (?:rather )?not|don't like (?:that|this|it|your|the \w+ (?:suggestion"
             r"|idea))"
             r"|not (?:a fan of|keen on) (?:the|that|this|your)"
@@ -126,15 +142,28 @@ CUES = LanguageData(
             r"|(?:was|is) (?:only|just) a test|(?:leave|keep) (?:it|that|everything) as it (?:was|is)"
             r"|(?:just|only) (?:kidding|joking)|better not(?= after all|[.!]|$)"
             r"|no longer (?:holds|applies|true)"
-            r"|take that back|on second thought|ignore (?:that|what i)",
+            r"|take (?:that|it|this) back|on second thought|ignore (?:that|what i)",
             _UNSAID,
+        ),
+        # Somebody stops at what they have just said: it was wrong, or is over.
+        "corrects": opening(
+            r"(?:(?:oh|ah|er|hm+|no|nope|nah|wait|hold on|hang on|stop|sorry|oops|damn|actually)[,.!"
+            r" ]+)+"
+            r"(?:nonsense|rubbish|wrong|never mind|scratch|i take (?:that|it) back|i (?:mixed|got)"
+            r" (?:that|it|this)"
+            r"|(?:that|it|this)(?:'s| is| was|'re) (?:not|wrong|outdated|over|last \w+|the old|old"
+            r"|from last|from yesterday)"
+            r"|that (?:won't|doesn't|isn't|wasn't)|not (?:true|right|any ?more|after all))"
         ),
         # The same without a name for it.
         "takes_that": cue(
-            r"(?:just|only) (?:kidding|joking)|better not(?= after all|[.!]|$)|no longer (?:holds|applies"
+            r"(?:just|only) (?:kidding|joking)|better not(?= after all|[.!]|$)|no longer (?:holds"
+            r"|applies"
             r"|true)|that(?:'s| was| is) (?:a lie|wrong|not true)|(?:not|isn't|wasn't) (?:true|right"
-            r"|correct)(?=[.,!]|$)|wrong (?:chat|window|tab|person|thread)|(?:was|is) (?:only|just) a test"
-            r"|(?:leave|keep) (?:it|that|everything) as it (?:was|is)|disregard(?=[.!,]|$)|(?:forget|scratch"
+            r"|correct)(?=[.,!]|$)|wrong (?:chat|window|tab|person|thread)|(?:was|is) (?:only|just) a"
+            r" test"
+            r"|(?:leave|keep) (?:it|that|everything) as it (?:was|is)|disregard(?=[.!,]|$)|(?:forget"
+            r"|scratch"
             r"|strike|ignore|disregard|drop) (?:that|it|this)(?=[.!,]|$| please| again)",
             _UNSAID,
         ),
@@ -143,46 +172,26 @@ CUES = LanguageData(
             r"^(?:from|in|on|according to) (?:the|an?|my|our|their|his|her) (?:\w+ ){0,3}?\w+$"
             r"|(?:recipe|letter|mail|e-?mail|message|readme|manual|instructions?|ad|advert|article|error"
             r"|linter"
-            r"|compiler|log|sign|label|notice|quote|post|tweet|contract|docs|documentation|template|draft"
+            r"|compiler|log|sign|label|notice|quote|post|tweet|contract|docs|documentation|template"
+            r"|draft"
             r"|headline|caption|transcript|prompt|excerpt)(?: \w+){0,3}?"
             r"(?: (?:says?|reads?|writes?|states?|goes|is|was|said|read))?$"
         ),
         # "…, that's where we keep the numbers": of what was named before it.
         "where_kept": cue(r"^(?:that|this)(?:'s| is) where(?= (?:i|we|my|our|the|all|everything)\b)"),
-        # What is said to a friend, or to whom one met: a name behind a greeting, a question back, praise.
-        "calls": cue(
-            r"^(?:(?:\w+ ){0,3}\w+, (?-i:[A-Z][a-z]+)!|(?:thanks|hey|hi|wow|yeah|yep|hello|gotcha"
-            r"|congrats|sure)"
-            r",? (?-i:[A-Z][a-z]+)(?=[,.! ]))"
-        ),
-        "asks_back": cue(
-            r"(?:what|how) about you|how(?:'s| is| are| have) (?:it going|you(?: been| doing)?|life"
-            r"|things|everything)(?=\W|$)"
-            r"|(?:with|happening with|up with) you(?=\?)|and you(?=\?)|(?:have|had|did) you ever"
-        ),
-        "admires": cue(
-            r"(?:glad|happy|proud|sorry|great|good|nice|cool|awesome|amazing) (?:to hear|of you|for you"
-            r"|you|that you)"
-            r"|(?:that|this|it|those)(?:'s|'re| is| are| sounds| looks| must be) (?:(?:so|really|pretty"
-            r"|such|an?|very|super) )*"
-            r"(?:great|awesome|amazing|cool|nice|wonderful|fantastic|sweet|beautiful|tough|rough"
-            r"|inspiring|exciting|fun)"
-            r"|(?:sounds|looks) (?:(?:so|really|like) )?(?:great|awesome|amazing|cool|nice|fun|good)"
-            r"|you (?:should|have to|need to|gotta|must) (?:\w+ )?(?:try|check|visit|see|watch|read|come"
-            r"|go|get|buy)"
-            r"|congrat\w+|way to go|well done|good luck|you(?:'re| are) (?:(?:so|such|an?|really"
-            r"|the) )*\w+(?=!)"
-        ),
         # What the other one decided.
         "you_did": cue(r"you(?:'ve| have)? (?:\w+ )?(?:decided|chose|picked|settled|opted|agreed)"),
         "just_one": cue(r"(?:only|just) (?:an?|one|this|these)"),
         # A game, a story, an exercise: nothing in it is so.
         "unreal": cue(
-            r"role[- ]?play\w*|(?:my|the|your) (?:game|player|d&d) ?character|my character|(?:play"
+            r"role[- ]?play\w*|main character|protagonist|villain|(?:my|the|your) (?:game|player|d&d)"
+            r" ?character|my character|(?:play"
             r"|playing) a game"
             r"|scene \d+|act \d+|(?:exercise|problem|task|question|example|sample)(?: \d+)?(?=$)"
-            r"|(?:example|sample|practice|dummy) (?:sentence|text|data|company|customer|user|output|input)s?"
-            r"|test data|case study|fill in the (?:gap|blank)s?|^given(?=$)|^in the (?:example|exercise|task)"
+            r"|(?:example|sample|practice|dummy) (?:sentence|text|data|company|customer|user|output"
+            r"|input)s?"
+            r"|test data|case study|fill in the (?:gap|blank)s?|^given(?=$)|^in the (?:example"
+            r"|exercise|task)"
             r"|pretend\w*|___+|^(?:you are|you're) (?:now )?(?:an?|my|the) (?!\w+ing\b)\w+"
             r"|in (?:the|my|this|a) (?:novel|story|film|movie|play|game|tale|fairy tale)(?= )"
         ),
@@ -199,13 +208,15 @@ CUES = LanguageData(
             r"(?<!i )(?<!we )(?<!you )(?:(?:doesn't|don't|do not|does not) (?:really )?(?:like|enjoy"
             r"|care for)"
             r"|likes(?! to)|loves|loved|hates|hated|(?:people|everyone|everybody|kids|children"
-            r"|\w+ers) (?:\w+ )?(?:like|love|hate|prefer)|dislikes|detests|prefers|adores|enjoys|swears? by"
+            r"|\w+ers) (?:\w+ )?(?:like|love|hate|prefer)|dislikes|detests|prefers|adores|enjoys"
+            r"|swears? by"
             r"|raves? about"
             r"|finds (?:\S+ ){1,3}?\w+(?=[.!,]|$)|(?:is|are|'s) (?:really |totally |so )?into)"
         ),
         # A kind of thing, whatever one of them it is.
         "any_one": cue(
-            r"^an? (?!few|lot|couple|colleague|friend|client|customer|member)\w+ (?:\w+ )?(?:is|has|leaves"
+            r"^an? (?!few|lot|couple|colleague|friend|client|customer|member)\w+ (?:\w+ )?(?:is|has"
+            r"|leaves"
             r"|takes"
             r"|needs|weighs|costs|contains|consists|can|\w+s)(?= )|^(?:most|many|some|all) (?:people"
             r"|\w+s)(?= )"
@@ -214,9 +225,11 @@ CUES = LanguageData(
         "defines": cue(
             r"(?:means|stands for|refers to|is short for) (?:that |the )?\w+"
             r"|^the \w+ (?:is|are) (?:an? \w+|\w+s)(?=[.!]*$)"
-            r"|(?:was|were) (?:\w+ )?(?:invented|discovered|founded|developed|written|composed|painted|born"
+            r"|(?:was|were) (?:\w+ )?(?:invented|discovered|founded|developed|written|composed|painted"
+            r"|born"
             r"|built)"
-            r"(?= (?:by|in|around)\b)|^the (?:\S+ ){1,3}?(?:fell|began|started|ended|died|sank) (?:on|in) "
+            r"(?= (?:by|in|around)\b)|^the (?:\S+ ){1,3}?(?:fell|began|started|ended|died|sank) (?:on"
+            r"|in) "
         ),
         "negation": cue(
             r"not|no|never|nothing|nobody|none|nowhere|neither|without|\w+n't|cannot|dont|isnt|doesnt"
@@ -246,7 +259,8 @@ CUES = LanguageData(
             r"(?:second|first|third|last|other|former|latter|original|previous) (?:one|option|version"
             r"|approach|idea|suggestion)"
             r"|your (?:suggestion|approach|plan|version|advice|tips|recommendation|idea|answer)|(?:this"
-            r"|that) (?:one|genre|idea|version|approach|way|code|plan|option|suggestion)|(?:go|use|try|do"
+            r"|that) (?:one|genre|idea|version|approach|way|code|plan|option|suggestion)|(?:go|use|try"
+            r"|do"
             r"|take|like|love|with) (?:that|this|it|these|those)(?=[.!]*$)|(?:about|of) (?:that"
             r"|this)(?! \w+s\b)"
             rf"|^(?:please )?{ORDERS} (?:it|them|that|this)(?! (?:when|if))"
@@ -268,7 +282,8 @@ CUES = LanguageData(
             r"|those) (?!summer|autumn|fall|winter|spring|year|month|week|season"
             r"|project|repo\w*|chat|conversation|codebase|session|team"
             r"|house|company)\w+"
-            r"|that (?:file|function|one|part|line|section|branch|folder|text|sentence|word|code|page|test"
+            r"|that (?:file|function|one|part|line|section|branch|folder|text|sentence|word|code|page"
+            r"|test"
             r"|commit"
             r"|method|class|document|paragraph|image|answer|list|table)"
         ),
@@ -280,7 +295,7 @@ CUES = LanguageData(
         "no_more": cue(r"no longer|not (?:\w+ )?any ?more|no more|don't (?:\S+ ){1,5}any ?more"),
         "from_now": cue(
             _WHEN,
-            rf"(?:starting|beginning|effective|from|as of) (?:this |next |in |on |the )*(?:{_MONTHS}"
+            rf"(?:starting|beginning|effective|from|as of) (?:this |next |in |on |the )*(?:{ALL_MONTHS}"
             "|summer|autumn|fall|winter|spring|week|month|year|(?:new |coming )?(?:school )?(?:year|term"
             "|semester|season)|monday|tuesday|wednesday|thursday|friday"
             r"|saturday|sunday|\d{4}|\d{1,2}(?:st|nd|rd|th))\w*",
@@ -291,12 +306,14 @@ CUES = LanguageData(
             "|whenever",
         ),
         "here": cue(
-            r"(?<!me )here(?! (?:is|are|'s|for|to))|with us|around here|at our (?:place|office|company|end)"
+            r"(?<!me )here(?! (?:is|are|'s|for|to))|with us|around here|at our (?:place|office|company"
+            r"|end)"
             r"|in our (?:house|team|company|building|office|family|repo|project)|at (?:work|home)"
             r"|on (?:our|the) team|over here"
         ),
         "we_dont": cue(
-            r"we (?:don't|do not|never) (?!have|own|like|speak|live|know|need|want|think|understand"
+            r"we (?:don't|do not|never|won't|will not|aren't going to) (?!have|own|like|speak|live"
+            r"|know|need|want|think|understand"
             r"|see|get|mind|care|really)\w+"
         ),
         "every": opening(r"(?:every|each|all|any|anything|everything|whoever|anyone who|everyone)\b"),
@@ -307,7 +324,8 @@ CUES = LanguageData(
         ),
         "placed": cue(
             r"(?:is|are) (?:in|at|on|under|behind|next to) (?:the|our)"
-            r"|there are (?:\S+ ){1,8}?in (?:the|our|stock)"
+            r"|there(?:'s| is| are) (?:\S+ ){1,8}?(?:in|on|between|behind|under|next to) (?:the|our"
+            r"|stock)"
             r"|there (?:is|are) \S*\d\S* ?(?:k|euros?|dollars?|pounds?)"
         ),
         "asks_first": cue(r"(?:ask|check with|consult|warn|tell) (?:me|us)(?: first)?|without (?:asking|my)"),
@@ -346,7 +364,8 @@ CUES = LanguageData(
         "may_not": cue(
             r"(?:must|may|shall|should|can) (?:not|never|under no circumstances)(?! (?:have|be (?:so"
             r"|too)))|mustn't|shouldn't|(?:can't|cannot)(?! (?:wait|beat|believe|help|imagine|seem"
-            r"|stop|say|even|really|stand|deny|get|find|remember|see|figure|thank|tell))|aren't (?:allowed"
+            r"|stop|say|even|really|stand|deny|get|find|remember|see|figure|thank|tell))|aren't"
+            r" (?:allowed"
             r"|to)|isn't (?:allowed|to)"
             r"|don't belong|doesn't belong|(?:nothing|nobody|no one|none of \w+) (?:\w+ ){0,3}?(?:may"
             r"|must|shall|should|can"
@@ -364,8 +383,10 @@ CUES = LanguageData(
             r"|do not|does not|never) (?:(?:go|belong) (?:in|into|on|online|out|outside|near|there)"
             r"|leave)|policy|(?:goes"
             r"|comes) (?:in|into|on|onto|behind|under|next to)(?= the)|go(?:es)? (?:through|via)"
-            r"|(?:comes?|goes) (?:before|first)|only (?:\S+ ){1,3}?(?:may|can|is allowed to|are allowed to)"
-            r"|only (?:happens?|works?|go(?:es)?|starts?|counts?|appl(?:y|ies)|runs?|opens?) (?:\w{2,4} )?"
+            r"|(?:comes?|goes) (?:before|first)|only (?:\S+ ){1,3}?(?:may|can|is allowed to|are"
+            r" allowed to)"
+            r"|only (?:happens?|works?|go(?:es)?|starts?|counts?|appl(?:y|ies)|runs?|opens?)"
+            r" (?:\w{2,4} )?"
             r"(?:with|if|when|after|before|by|from|between|on|in)"
             r"|(?:stays?|remains?) (?:\w+ed|off|closed|shut|locked|private|internal)"
             r"|go(?:es)? into|off[- ]limits|taboo|no[- ]go|banned|out of the question|(?:has"
@@ -387,7 +408,7 @@ CUES = LanguageData(
         # A name is given, small or capital.
         "called": cue(r"(?:is|are|was|longer|now) (?:\w+ )?(?:called|named)"),
         # What others think, not what they say is so.
-        "holds": cue(r"(?:thinks|feels|believes|reckons|finds)"),
+        "holds": cue(r"(?:thinks|feels|believes|reckons|finds|claims|claimed|suspects|preaches)"),
         "hearsay": cue(r"(?:told|tells) (?:me|us) (?:that )?(?:he|she|they)|(?:he|she|they) said"),
         # What is said to matter follows it.
         "matters": cue(
@@ -410,11 +431,14 @@ CUES = LanguageData(
         "passive_last": cue(r"(?!)"),
         "infinitive": cue(r"(?!)"),
         "decided": cue(
-            r"enrolled|resigned|(?<!who )accepted|decided|agreed(?!,? (?:those|that|this|it|i|with you)\b)"
+            r"enrolled|resigned|(?<!who )accepted|decided|agreed(?!,? (?:those|that|this|it|i|with"
+            r" you)\b)"
             r"|settled|voted (?:for|to|on|against)|(?:kids|team|board|members|we|club) voted|chosen"
-            r"|chose|opted|resolved|picked(?! (?:up|this|that|it)\b)|(?:i|we|i've|we've|have"
+            r"|chose|opted|resolved|picked(?= (?:the|an?|our|option|(?-i:[A-Z]))\b)|(?:i|we|i've|we've"
+            r"|have"
             r"|has) signed(?! (?:me|up|her|him))"
-            r"|(?:has|have) adopted|^(?:the )?decision$|(?:decision|choice) (?:is|was|has|fell|went|made)"
+            r"|(?:has|have) adopted|^(?:the )?decision$|(?:decision|choice) (?:is|was|has|fell|went"
+            r"|made)"
             r"|confirmed"
             r"|convinced|made up (?:our"
             r"|my) minds?"
@@ -437,7 +461,8 @@ CUES = LanguageData(
             r"|doing(?= (?:the|an?|our|without)\b)(?! a (?:great|good|lot|bit))|starting with|building"
             r"|hosting|cutting|adopting|settling on|picking|getting (?:rid|out) of|having(?= the)"
             r"|buying|selling|closing|ending|phasing out|putting off"
-            r"|postponing|cancel\w+|replacing|bringing (?:\S+ ){1,3}forward|hiring|giving up(?= (?:the|my"
+            r"|postponing|cancel\w+|replacing|bringing (?:\S+ ){1,3}forward|hiring|giving up(?= (?:the"
+            r"|my"
             r"|our|on|\w+ing)\b)"
             r"|betting on|ordering|parting|splitting|leaving(?! (?:for|in|at|now|soon))|renting"
             r"|merging|withdrawing)",
@@ -447,9 +472,11 @@ CUES = LanguageData(
             r"|keep(?! (?:that|this|it|those|you|in|an|on|up|\w+ing)\b)"
             r"|settle|opt|clean|adopt|do(?= (?:the|without|it (?:our|my)))(?! the same))",
             r"let's (?:just |then |now )?(?:use|go with|go for|stick|switch|move to|settle|adopt|choose"
-            r"|pick|take|keep(?! (?:it|up|in|each|\w+ing)\b)|drop|do|stay(?! (?:in touch|safe|strong))|opt"
+            r"|pick|take|keep(?! (?:it|up|in|each|\w+ing)\b)|drop|do|stay(?! (?:in touch|safe|strong))"
+            r"|opt"
             r"|call it)(?! (?:a look|it|that|this|these|those|not)\b)",
-            r"(?:we|i) (?:chose|picked(?! up)|settled|opted|went with|cancelled|canceled)",
+            r"(?:we|i) (?:chose|picked(?= (?:the|an?|our|option|(?-i:[A-Z]))\b)|settled|opted|went"
+            r" with|cancelled|canceled)",
         ),
         "does": cue(
             r"(?:we|i)(?:'re|'m| are| am) (?:\w+ )?\w+ing",
@@ -462,10 +489,12 @@ CUES = LanguageData(
             r"|(?:is|are|was|were|got|gets|been"
             r"|being|be) (?:cut|dropped|shut down|closed|switched off|removed|postponed|moved|pushed"
             r"|scrapped|cancelled|canceled|replaced|discontinued|renamed|switched|migrated|retired)"
-            r"|it is(?=[.!]*$)|(?:slipped|slid|shifted|delayed) (?:by|to|back|until)|for (?:the|our"
+            r"|(?:won't|will not|isn't going to|not going to) (?:take place|happen)|it is(?=[.!]*$)"
+            r"|(?:slipped|slid|shifted|delayed) (?:by|to|back|until)|for (?:the|our"
             r"|my) \w+(?: \w+)? (?:it's|it is|it'll be"
             r"|it will be)(?= (?:the|an?|option|variant|(?-i:[A-Z])))"
-            r"|(?:moved over|(?:pushed|renamed) (?!me|us|him|her|them)(?:\S+ ){1,4}to|switched (?:to|from"
+            r"|(?:moved over|(?:pushed|renamed) (?!me|us|him|her|them)(?:\S+ ){1,4}to|switched (?:to"
+            r"|from"
             r"|over)"
             r"|migrated to|replaced by|is gone|are gone)"
         ),
@@ -482,7 +511,8 @@ CUES = LanguageData(
             r"|especially|much|quite|generally|personally|honestly|still|both|all|simply|strongly"
             r"|kinda|truly|only|am not)"
             r" ){0,3}(?:love|like|enjoy|hate|dislike|prefer|adore|loathe|detest"
-            r"|favou?r)(?! (?:the(?! (?:\S+ ){1,4}?(?:best|most|more|better)\b)|all the|to (?:know|see|hear"
+            r"|favou?r)(?! (?:the(?! (?:\S+ ){1,4}?(?:best|most|more|better)\b)|all the|to (?:know|see"
+            r"|hear"
             r"|ask|add|thank|learn|understand|think|try|make sure)|how|it when you did|that"
             r"|your (?!repl|answ|text)|this"
             r"|these|those|it(?! when| if)|you|him|her|them)\b)"
@@ -492,16 +522,23 @@ CUES = LanguageData(
             r"|much of a)? ?fan of(?! (?:the|this|that|your|it)\b)"
             r"|not big on|(?:i'm|we're|am|are) (?:(?:really|more|very|not|totally|quite"
             r"|big) ){0,2}into (?!the|this|that)\w+"
-            r"|(?:i'm|am) (?:more of an?|not one for|not an?) \w+|my (?:thing|style|taste|jam|cup of tea)"
+            r"|(?:i'm|am) (?:more of an?|not one for|not an?) \w+|my (?:thing|style|taste|jam|cup of"
+            r" tea)"
             r"|helps me (?:when|if|to)|(?:not|\w+n't"
             r"|nothing) for (?:me|us)(?= |[.,!]|$)|(?:don't|doesn't) do anything"
             r" for me|(?:matters?|important) more to me|more important to me"
             r"|(?:drive|annoy|bother|stress|tire|bore|irritate|wear|calm|put)s? me(?: out| off| mad"
             r"| crazy| nuts| down)?"
             r"|(?:i'd|i would) (?:appreciate|love|prefer) (?:it )?if you|think (?:much|little|highly) of"
-            r"|(?:is|are) enough for me|important to me (?:that|if)|i (?:feel|work|sleep|learn|understand"
+            r"|(?:is|are) (?:\w+ )?enough for (?:me|us)|(?:suits?|doesn't suit|don't suit) (?:me|us)|i"
+            r" (?:avoid|value|tend to (?:like|prefer|avoid)|can do without|make sure (?:that )?(?:it"
+            r"|they)|swear by)|my taste in|(?:no|little|much) use for|(?:do|does|brings?|gives?)"
+            r" (?:\w+ )?(?:more|little|nothing|much|a lot) for me|important to me (?:that|if)|i"
+            r" (?:feel|work|sleep|learn|understand"
             r"|concentrate|think) (?:\w+ )?(?:best|better|most)"
             r"|(?:reads|works|looks|fits|suits) (?:\w+ )?(?:better|best|well) (?:to|for|with) me"
+            r"|i find (?!(?:it|that|this|the|your|them|these|those)\b)(?:\S+ ){1,4}?(?:hard|difficult"
+            r"|easy|easier) to \w+"
             r"|i find (?!(?:it|that|this|the|your|myself|out|them|time|these|those|a"
             r"|some)\b)(?:\S+ ){1,8}?\w+(?:ing|ful|ous|ible|able|ive|less"
             r"|hard|easier|better|difficult)(?=[.!,]*$)"
@@ -511,7 +548,7 @@ CUES = LanguageData(
         "rather": cue(
             r"(?:i|we)(?:'d| would) (?:much |really )?(?:rather|prefer)(?! (?:something|anything|one"
             r"|to avoid)\b)|rather (?:have|not|than)|ideally"
-            r"|preferably|best if"
+            r"|preferably|best if|(?:i'd|i would) (?:take|pick|choose) (?:\S+ ){1,4}?over(?= )"
         ),
         "habit": cue(
             r"(?:i've|i have|we've) (?:started|stopped|begun|quit|given up) \w+ing",
@@ -521,7 +558,8 @@ CUES = LanguageData(
             r"|\w+ed\b)\w+"
             r"|(?:on principle|as a rule)(?=[.!,]*$)|best way to (?:\S+ ){1,3}?me",
             r"i (?:\w+ )?(?:only|never|always|usually|mostly|don't|do not"
-            r"|hardly ever) (?:really )?(?:listen|eat|drink|read|watch|work|use|take|buy|drive|sleep|cook"
+            r"|hardly ever) (?:really )?(?:listen|eat|drink|read|watch|work|use|take|buy|drive|sleep"
+            r"|cook"
             r"|write|wear)"
             r"|i (?:take|drink|have|eat) my \w+",
         ),
@@ -530,9 +568,11 @@ CUES = LanguageData(
             r"|see|feel|don't|find|think)"
             r"|(?:want|need|expect|ask) you (?:not )?to|(?:i'd"
             r"|i would) (?:be (?:happier|glad|grateful)"
-            r"|appreciate it if|ask you|prefer(?! (?:something|anything|one|to avoid)\b))(?: it)?(?: if)?"
+            r"|appreciate it if|ask (?:you|that)|prefer(?! (?:something|anything|one|to avoid)\b))(?:"
+            r" it)?(?: if)?"
             r"|(?:i'd|i would) like (?:it if|you)"
         ),
+        "nice_if": cue(r"(?!)"),
         "promises": cue(r"(?:i'll|i will|we'll|we will|i'm going to|i am going to)"),
         "asks_info": cue(
             r"(?:can|could|would|will) you (?:please |also |maybe )?(?:give me|tell|show|explain|help"
@@ -544,7 +584,8 @@ CUES = LanguageData(
             r"|would it be (?:possible|ok|okay|alright|fine)"
         ),
         "possible": cue(
-            r"if (?:at all )?possible|if you can|where possible|preferably|ideally|if at all possible"
+            r"if (?:at all )?possible|if you can|where(?:ver)? possible|preferably|ideally|if at all"
+            r" possible"
         ),
         "turns": opening(r"(?:but|however|seriously)\b"),
         "mine": cue(r"my|our|ours|mine"),
@@ -562,7 +603,8 @@ CUES = LanguageData(
             r"|speaks?|studies|study|sits?|stands?|goes|goes by|comes?|reports?|checks?|reviews?|leads?"
             r"|manages?|owns?|drives?|drink|eats?|eat|called|named|keeps?|means|expires?|hosts?|deploys?"
             r"|cache|caches|store|stores|ship|ships|meets?|includes?|including|don't work|fits?|gets?"
-            r"|stays?|does|deals? with|doesn't \w+|don't \w+|looks? after|handles?|belongs?|teaches|teach"
+            r"|stays?|does|deals? with|doesn't \w+|don't \w+|looks? after|handles?|belongs?|teaches"
+            r"|teach"
             r"|sells?|orders?|cooks?|heat|heats|sleeps?|plays?)"
         ),
         "trait": cue(
@@ -577,20 +619,13 @@ CUES = LanguageData(
         ),
         "relation": cue(
             r"wife|husband|partner|girlfriend|boyfriend|son|daughter|kids?|child(?:ren)?|mother|mom|mum"
-            r"|father|dad|parents|sister|brother|grandma|grandpa|grandmother|grandfather|aunt|uncle|niece"
+            r"|father|dad|parents|sister|brother|grandma|grandpa|grandmother|grandfather|aunt|uncle"
+            r"|niece"
             r"|nephew|cousin|friend|roommate|flatmate|neighbou?r|colleague|coworker|boss|manager|dog|cat"
-            r"|doctor|dentist|lawyer|accountant|landlord|landlady|adviser|advisor|client|customer|in-laws"
+            r"|doctor|dentist|lawyer|accountant|landlord|landlady|adviser|advisor|client|customer"
+            r"|in-laws"
         ),
         "title": cue(r"(?:mr|mrs|ms|dr|prof)\.? (?-i:[A-ZÄÖÜ])\w+"),
-        "trouble": cue(
-            r"broken|error\w*|fail\w*|crash\w*|not working|doesn't work|isn't working|stuck|slow|timeout"
-            r"|(?:is|are|still|again|all) red|confus\w+|problem\w*|bug\w*|question(?!s (?:about|regarding"
-            r"|on)\b)\w*|idea\w*|(?:is"
-            r"|are|been) down|offline|unreachable|tired|hungry|headache|sick|annoyed"
-            r"|stressed|angry|glad|happy|sad|awful|bad|gone|empty|nervous|excited|too (?:slow|big|small"
-            r"|long|much|expensive)|my day|lost|bored|feeling|weird|wrong|great|amazing|awesome|cold"
-            r"|exhausted|rain\w*|snow\w*|weather|freezing"
-        ),
         "needs": cue(
             r"(?:i'm|i am|we're|we are) (?:\w+ )?(?!based|married|engaged|employed|allowed|supposed"
             r"|required|retired|trained|certified"
@@ -599,13 +634,16 @@ CUES = LanguageData(
             r"(?:i|we)(?:'m|'re|'ve|'ve been| am| are| have been)? (?:[\w']+ ){0,3}?(?:need(?:ing)?"
             r"|want(?:ing)?"
             r"|look(?:ing)? (?:for|into|at|forward)"
-            r"|try(?:ing)?|tried|ready to|keep(?= \w+ing\b)|don't expect|wonder(?:ing)?|hop(?:e|ing)|wish"
+            r"|try(?:ing)?|tried|ready to|keep(?= \w+ing\b)|don't expect|wonder(?:ing)?|hop(?:e|ing)"
+            r"|wish"
             r"|think|thinking|guess|don't know"
-            r"|don't understand|see|getting(?! (?:rid|out of|married|an? new|a dog|a cat))|get an|get the"
+            r"|don't understand|see|getting(?! (?:rid|out of|married|an? new|a dog|a cat))|get an|get"
+            r" the"
             r"|asking|was(?! born)|were(?! born)|worried|excited|interested|curious|struggling|aiming"
             r"|planning|preparing"
             r"|considering|meaning to|hear|heard"
-            r"|feel|feeling|having (?:trouble|issues|problems|some|a hard|difficult\w*)|concerned|leaning"
+            r"|feel|feeling|having (?:trouble|issues|problems|some|a hard|difficult\w*)|concerned"
+            r"|leaning"
             r"|waiting|looking to|come across|coming across|came across|know(?= (?:it|that|the|how"
             r"|what|this|i)\b)|focus\w*|remember|understand|stuck|confused|nervous"
             r"|glad|sure|drawn|open to|noticed|wanted)(?! you)",
@@ -615,7 +653,8 @@ CUES = LanguageData(
             r"|going) to need|(?<!\w )here(?:'s| is| are)"
             r"|(?:i|we) should (?:also |probably |still |really )?(?!not|never|only|always|also|prob"
             r"|still|real)\w+"
-            r"|(?:i'm|i am|we're|we are) (?:\w+ )?(?:going to|gonna) (?:check|try|look|give|see|keep|have)"
+            r"|(?:i'm|i am|we're|we are) (?:\w+ )?(?:going to|gonna) (?:check|try|look|give|see|keep"
+            r"|have)"
             r"|(?:i|we) have an? (?:picture|photo|pic|question|idea|feeling|hunch)"
             r"|(?:i'll|i will) (?:also |definitely |make |try |keep you|let you|check|look|see|start"
             r"|do that|get back)",
@@ -631,29 +670,25 @@ CUES = LanguageData(
             r"| to| on| again|[.!]*$)|fails? (?:with|on|because|when|again)|(?:did"
             r"|does)(?:n't| not) (?:\w+ )?(?:work|help|solve|fix|compile)|didn't help|no luck|dead end"
             r"|made (?:it|things) worse|to no avail|without success|gave up on|blew up|broke (?:the"
-            r"|everything)|(?:not|\w+n't|never) (?:try|attempt|do|use|make|buy|repeat) (?:that|it|this|those)"
+            r"|everything)|(?:not|\w+n't|never) (?:try|attempt|do|use|make|buy|repeat) (?:that|it|this"
+            r"|those)"
             r"(?: \w+)? again"
             r"|did(?:n't| not) (?:make|get|bring|improve)|(?:already|have) tried|did nothing|backfired"
             r"|went (?:badly )?wrong|had no effect|(?:made"
             r"|makes) no difference"
             r"|didn't (?:do|change) (?:anything|a thing)"
         ),
-        "mental": cue(
-            r"(?:don't|do not) ever (?:quit|give up)|(?:don't|do not|never) (?:you )?(?:worry|know|think"
-            r"|mind|care|remember|have|forget|hesitate"
-            r"|see|want|need|feel|like|believe|understand|expect|get|really|even|be|tell me|panic"
-            r"|let(?= (?:it|that|this|yourself|them|him|her)\b|(?: \S+){1,3} (?:get|bring|stop|tell|fool)\b)"
-            r"|stress|mean|give up|quit|give a|miss|bother|sweat|recall|notice|say never|stop|lose)"
-            r"|let (?:me|us) know|keep (?:at it|going|pushing|it up|up|trying|fighting|believing)"
-            r"|better late than"
-            r"|wanna|now or never|never (?:say never|too late|give up)|no (?:problem|worries"
-            r"|idea|rush|hurry|need|thanks|wonder|doubt|clue|luck|way|big deal|pressure)|avoid(?:ed|ing|s)"
-            # What everybody perceives is an observation: "People always say that."
-            r"|^(?:people|everyone|everybody|folks) (?:always |never |only |just |often |rarely )?"
-            r"(?:say|see|hear|notice|know|feel|think|forget|believe)s?|^one (?:always |never )?\w+s"
+        # What people are like, whoever they are.
+        "observes": cue(
+            r"^(?:[a-z]+ )?[a-z]{3,}s (?:always |never |only |just )?(?:want|think|believe|forget"
+            r"|complain|lie|expect"
+            r"|understand)"
         ),
         "says": cue(
-            r"says|said(?! (?:yes|no)\b)|claims|wrote|writes|thinks|according to|told|tells|mentions"
+            r"says|said(?! (?:yes|no)\b)|used to say|keeps? (?:saying|yelling|telling|shouting"
+            r"|preaching)|claims|claimed|advis(?:es|ed)|recommends|recommended"
+            r"|warns|warned|yells|shouts|preaches|swears|swore|argues|wrote|writes|thinks|according to"
+            r"|told|tells|mentions"
             r"|reads|states that"
         ),
         "task": cue(
@@ -662,7 +697,8 @@ CUES = LanguageData(
             r"|polish) (?:\S+ ){0,4}?(?:sentences?|text"
             r"|paragraph|grammar|wording|spelling|draft|e?-?mail|letter)|translate|rewrite|rephrase"
             r"|proofread|tell (?:me|us) an? (?:\w+ )?(?:story|joke|poem)"
-            r"|paraphrase|summari[sz]e|pretend|act as|imagine|role-?play|you are an?|let's play|play an?(?= )"
+            r"|paraphrase|summari[sz]e|pretend|act as|imagine|role-?play|you are an?|let's play|play"
+            r" an?(?= )"
             r"|write (?:me |us )?an? (?:\w+ ){1,3}?(?:about|for|on|of|who|that)|write (?:me |us )?(?:an?"
             r"|the) (?:\w+ )?(?:story|poem|song|dialogue|scene|script|character"
             r"|monologue|speech|letter|novel|mail|email|function))"
@@ -673,8 +709,9 @@ CUES = LanguageData(
             r"|insist on|wish for)(?! to\b)"
         ),
         "ago": cue(
-            r"(?:days?|weeks?|months?|hours?|minutes?) ago|last (?:night|weekend|mon|tues?|wed|thurs?|fri"
-            r"|sat|sun|" + _DAY + r")|recently|the other day"
+            r"(?:days?|weeks?|months?|hours?|minutes?) ago|last (?:night|weekend|mon|tues?|wed"
+            r"|thurs?|fri"
+            r"|sat|sun|" + DAY + r")|recently|the other day"
         ),
         "likes_the": cue(r"(?:i|we) (?:really |always |also )?(?:love|like|enjoy|hate|prefer) the"),
         # What somebody does not have is as much a fact as what they have.
@@ -684,7 +721,11 @@ CUES = LanguageData(
             r"|speak|lead|manage|play|train|commute|rent|use|keep"
             r"|volunteer|grow|breed|run(?! into)|sell|file|share)(?! (?:it|that|this|up)\b)"
         ),
-        "to_me": cue(r"^(?:please )?(?:just )?(?:give|show|tell|send|list|name|explain)(?: to)? (?:me|us)"),
+        "to_me": cue(
+            r"^(?:please )?(?:just |only )?(?:give|show|tell|send|list|name|explain|find|get|make"
+            r"|write|draw|build|bring|pick"
+            r"|suggest|recommend|create)(?: to| for)? (?:me|us)(?! (?:no|any)\b)"
+        ),
         "lacks": cue(
             r"(?:i|we) (?:don't have|do not have|have no|don't own)(?! (?:any|time|the|to|idea|problem"
             r"|doubt|big|plans?|words|regrets?"
@@ -709,92 +750,35 @@ CUES = LanguageData(
         "world": cue(
             r"\d[\d.,]* ?(?:°|degrees?|kilomet(?:er|re)s?|km|miles?|met(?:er|re)s?|tons?|tonnes?"
             r"|light[- ]years?"
-            r"|million|billion)|(?:\d+|\w+) hours a day|normally|usually|typically|on average"
+            r"|million|billion)|(?:\d+|\w+) hours a day|normally|usually|typically|by default|on average"
             r"|(?:in|since|around) 1[0-8]\d\d"
         ),
         "math": cue(r"\\|[=×]|probability|equations?|(?:comes|works|turns) out to"),
-        # Praise, feelings, what something means to somebody: true for the moment, and of no use later.
-        "feels": cue(
-            r"(?:has|have) been (?:(?:really|so|very|super) )?(?:nice|great|good|kind|supportive)"
-            r"|so (?!far|that|i|we|called)\w+|such an?|finally|(?:is|are) what|makes? me|seems?|sounds?"
-            r"|looks? (?:like|good|great)|keeps? me|stoked|a way (?:of|to)|handy|helpful|good one"
-            r"|special to me|there for (?:me|us|you)|(?:big|huge|nice) plus|rewarding|scary"
-            r"|unbelievable|intense|wild|delicious"
-            r"|great (?:success|way|addition|time)|escape|express|on my list|enjoying|loving|setback"
-            r"|grateful|thankful|proud|inspir\w+|amaz\w+|awesome|wonderful|incredible|beautiful"
-            r"|fun|joy|excit\w+|happi\w+|intrigu\w+|frustrat\w+|passion\w*|dreams?|blessed|lucky"
-            r"|peace of mind|worth it|paying off"
-            r"|mean(?:s|t)? (?:a lot|so much|the world|everything)|(?:super |really |very )?important to me"
-            r"|confidence|powerful|fantastic"
-            r"|motivat\w+|relax\w*|good impression|uncertain|unsure|anxious|overwhelm\w*"
-            r"|nerve-wracking|can't wait|on my mind"
-            r"|(?:is|are|'s) (?:ok|okay|fine|safe|precious|the best)|(?:is|are) \w+ing (?:me|us)"
-            r"|second nature|cherish"
-            r"|(?:really|very|super|pretty) (?:good|great|nice|cool|neat)"
-            r"|(?:completely|totally|all|so) (?:done|finished|lost|drained|wiped out)|feel(?:s"
-            r"|ing)?(?! free)|losing (?:it|patience)"
-            r"|second family|my rock|going well|hard work|mix of|part of me"
-        ),
         # What goes on at present, or has for some time.
         "ongoing": cue(
-            r"(?:i'm|we're|i am|we are|i've been|we've been|i have been|we have been|been|is|are)(?: (?:also"
+            r"(?:i'm|we're|i am|we are|i've been|we've been|i have been|we have been|been|is|are)(?:"
+            r" (?:also"
             r"|really|actually|just|still|currently"
             r"|already|mostly|always))* (?!going to|based|called|named|allerg\w+|living|using)\w{2,}ing"
         ),
         "for_years": cue(
             r"for (?:\S+ )?(?:years|months|decades)|for (?:over |about |almost )?an? (?:year|decade)"
-            r"|since (?:\S+ )?(?:(?:19|20)\d\d|" + _MONTH + r"|childhood)"
+            r"|since (?:\S+ )?(?:(?:19|20)\d\d|" + MONTH + r"|childhood|school|university|college|birth)"
         ),
         "generic_of": cue(
             r"the [\w-]+ of (?!the\b|our\b|my\b|this\b|all\b|mr|ms|mrs|dr\b|\d)(?:\w+ing"
             r"|[\w-]+) (?:is|are|was|comes)"
         ),
         "deed": cue(
-            r"(?:i|we)(?:'ve|'d| have| had| did)? (?:(?:just|also|already|actually|recently|even"
+            r"(?:i|we) didn't (?!like|want|need)\w+|(?:i|we)(?:'ve|'d| have| had| did)? (?:(?:just"
+            r"|also|already|actually|recently|even"
             r"|finally|really|managed to) )*"
             r"(?!need|used\b)(?:\w{2,}ed|went|bought|got(?! a\b| an\b| \d| the\b)|met|saw|did|made"
             r"|found|took|wrote|ran|came|left|heard|read|felt"
-            r"|thought|knew|told|wore|hit|cut|began|became|put|gave|had(?! been)|come|seen|done|gone|taken"
+            r"|thought|knew|told|wore|hit|cut|began|became|put|gave|had(?! been)|come|seen|done|gone"
+            r"|taken"
             r"|written|worn|set)\b"
         ),
     },
-    values={
-        "weekday": cue(rf"{_DAY}s?", r"weekdays?|(?<!this )weekends?|bank holidays"),
-        "date": cue(
-            rf"\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}(?:,? \d{{4}})?",
-            rf"{_MONTH}(?: \d{{1,2}}(?:st"
-            rf"|nd|rd|th)?(?! ?(?:am|pm))(?: to \d{{1,2}})?)?(?:,? \d{{4}})?",
-            r"(?:in|by|until|from"
-            r"|since) may",
-            r"\d{1,2}/\d{1,2}(?:/\d{2,4})?",
-            r"\d{4}-\d\d-\d\d",
-            r"(?:this|next|in|until|from"
-            r"|the) (?:summer|autumn|fall|winter|spring|q[1-4])",
-            r"(?:since|until|by|in) (?:19"
-            r"|20)\d\d",
-            r"(?:end|start|beginning) of (?:the )?month|month[- ]end|the \d{1,2}(?:st|nd|rd"
-            r"|th)",
-        ),
-        "time": cue(
-            r"\d{1,2}(?::\d\d)? ?(?:am|pm|o'clock)",
-            r"\d{1,2}:\d\d",
-            rf"(?:at|by|after|before|until|from"
-            rf"|to) (?:half (?:past )?|quarter (?:past |to )?)?(?:\d{{1,2}}|{_NUMBER}|one|noon"
-            r"|midnight)(?! (?:people|percent|minutes|days|weeks))",
-            r"half past \w+|half (?:six|seven|eight|nine|ten)|noon|midnight|mornings?|evenings?"
-            r"|afternoons?|nights?",
-        ),
-        "money": cue(
-            r"(?:€|\$|£)\s?\d[\d.,]*k?|\d[\d.,]*k?\s?(?:€|euros?|eur|cents?|dollars?|pounds?|usd|quid"
-            r"|bucks)"
-        ),
-        "frequency": cue(
-            r"daily|weekly|monthly|yearly|hourly|annually|quarterly|biweekly|fortnightly"
-            rf"|every (?:\w+ )?(?:{_DAY}|day|week|month|year|night|hour|morning|evening|weekend|minute)s?"
-            rf"|(?:once"
-            r"|twice|three times) an? \w+"
-        ),
-        "language": cue(r"english|german|french|spanish|italian|polish|turkish|dutch|portuguese|russian"),
-        "number": cue(rf"{_NUMBER}(?! or)"),
-    },
+    values=VALUES,
 )

@@ -507,6 +507,12 @@ def test_phone_layout_opens_list_and_never_scrolls_sideways(page, server, projec
     assert answer["y"] - question["y"] - question["height"] < 20
     questions(window).hover()
     expect(window.locator(".message.user > .foot")).to_have_css("opacity", "1")
+    ask(window, "And now?")
+    expect(answers(window)).to_have_count(2)
+    first, foot = answers(window).first, answers(window).first.locator(".foot")
+    assert foot.bounding_box()["height"] < 45
+    first.hover(position={"x": 5, "y": 5})
+    expect(foot.locator(".actions")).to_have_css("opacity", "1")
     window.locator("#side-open").click()
     expect(window.locator("#find")).to_be_focused()
     window.keyboard.press("Escape")

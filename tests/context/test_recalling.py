@@ -299,7 +299,11 @@ async def test_an_embedder_that_hangs_holds_up_nobody(tmp_path, monkeypatch):
         async with asyncio.timeout(50):
             await asyncio.gather(*(client.say(f"Question {at}?") for at, client in enumerate(clients)))
         assert {tuple(client.report["notices"]) for client in clients} == {("not_recalled",)}
-        assert 0 < embedder.asked < len(clients), "not all of them wait in a thread"
+        async with asyncio.timeout(50):
+            # Those that gave up did not wait for their threads to begin.
+            while not embedder.asked:
+                await asyncio.sleep(0.01)
+        assert embedder.asked < len(clients), "not all of them wait in a thread"
         embedder.end.set()
 
 

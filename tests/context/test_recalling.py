@@ -266,11 +266,12 @@ class HangingEmbedder(ChosenEmbedder):
 
     def __init__(self):
         super().__init__(EmbedderOptions("off"))
-        self.end = threading.Event()
+        self.begun, self.end = threading.Event(), threading.Event()
         self.asked = 0
 
     def current(self):
         self.asked += 1
+        self.begun.set()
         self.end.wait(60)
 
     ready = current
@@ -299,10 +300,8 @@ async def test_an_embedder_that_hangs_holds_up_nobody(tmp_path, monkeypatch):
         async with asyncio.timeout(50):
             await asyncio.gather(*(client.say(f"Question {at}?") for at, client in enumerate(clients)))
         assert {tuple(client.report["notices"]) for client in clients} == {("not_recalled",)}
-        async with asyncio.timeout(50):
-            # Those that gave up did not wait for their threads to begin.
-            while not embedder.asked:
-                await asyncio.sleep(0.01)
+        # Those that gave up did not wait for their threads to begin.
+        assert await asyncio.to_thread(embedder.begun.wait, 50)
         assert embedder.asked < len(clients), "not all of them wait in a thread"
         embedder.end.set()
 

@@ -414,3 +414,10 @@ def test_an_account_number_is_remembered_on_request():
 def test_what_shall_not_be_tried_again_is_remembered_with_what_failed():
     [memory] = said("Bumping stripe broke everything. We won't try that again.")
     assert memory.text == "Bumping stripe broke everything. We won't try that again."
+
+
+def test_a_new_value_alone_is_only_a_correction():
+    (memory,) = said("Make it 450 instead of 300.")
+    assert memory.corrects
+    assert said("What if we make it 450 instead of 300?") == []
+    assert not any(memory.corrects for memory in said("Our budget is now 4,200 euros."))

@@ -10,7 +10,7 @@ import pytest
 from holdfast.background.projector import Projector
 from holdfast.compaction.compactor import enqueue_memory_requests
 from holdfast.errors import BadRequest, Conflict, NotFound
-from holdfast.memory.base import Memory, MemorySource
+from holdfast.memory.base import CORRECTION, Memory, MemorySource
 from holdfast.memory.exchange import dump_memories, load_memories
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.items import blank_items, parse_item
@@ -81,6 +81,17 @@ def world(tmp_path, store):
 
 
 # Keeping
+
+
+def test_a_correction_is_kept_behind_what_it_corrects_or_not_at_all(world):
+    correction = world.found("Nee warte, nicht 418, es sind 481.", "y_2", may_replace=CORRECTION)
+    world.library.write([correction])
+    assert world.texts() == []
+    world.library.add(world.me, "Der Server heißt arion.")
+    world.library.add(world.me, "Die Weiterleitungen stehen in der Karte, das sind 418 Stück.")
+    world.library.write([replace(correction, id="y_3", valid_from=NOW + 60)])
+    told = "Die Weiterleitungen stehen in der Karte, das sind 418 Stück."
+    assert set(world.texts()) == {"Der Server heißt arion.", f"{told} {correction.text}"}
 
 
 def test_each_kind_goes_where_it_belongs(world):

@@ -25,7 +25,7 @@ from holdfast.compaction.summariser import (
 from holdfast.compaction.summary import Summary
 from holdfast.compaction.transcript import clean_items
 from holdfast.i18n import Language
-from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memory, SummaryNote
+from holdfast.memory.base import CORRECTION, MEMORY_TOPIC, SUMMARY_TOPIC, Memory, SummaryNote
 from holdfast.memory.private import redact
 from holdfast.memory.scopes import place_memory
 from holdfast.messages import JsonObject
@@ -292,6 +292,7 @@ def enqueue_memories(
                 messages=memory.messages,
                 valid_from=memory.at or at,
                 language=language,
+                may_replace=CORRECTION if memory.corrects else "",
             )
         )
     rows = [memory.to_json() for memory in memories]

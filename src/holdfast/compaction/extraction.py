@@ -13,8 +13,8 @@ from holdfast.memory.private import has_account_number
 from holdfast.messages import Message, Text
 from holdfast.text.analyser import telling, terms
 from holdfast.text.patterns import late
-from holdfast.text.slots import needs_context, values_in
-from holdfast.text.statements import is_about_speaker, is_meant, statements_in, takes_back
+from holdfast.text.slots import needs_context, tells_change, values_in
+from holdfast.text.statements import is_about_speaker, is_meant, is_unreal, statements_in, takes_back
 from holdfast.window.items import Item
 from holdfast.window.rules import decisions_in, own_sentences
 
@@ -51,7 +51,8 @@ _STRESS_BONUS = 0.1
 class ExtractedMemory:
     """A memory candidate with its importance (0 to 1) and the messages it comes from.
 
-    `at` is when it was said, 0 if that is not known.
+    `at` is when it was said, 0 if that is not known. One that `corrects` is only kept if it gives another
+    value to something that is known.
     """
 
     kind: MemoryKind
@@ -59,6 +60,7 @@ class ExtractedMemory:
     importance: float
     messages: tuple[str, ...]
     at: float = 0.0
+    corrects: bool = False
 
 
 def extract(items: Sequence[Item]) -> list[ExtractedMemory]:
@@ -72,6 +74,7 @@ def extract(items: Sequence[Item]) -> list[ExtractedMemory]:
         if item.message.role == "user" and _message_text(item.message).strip():
             question = item
             memories = _extract_from_user(item) or _extract_correction(item, memories_by_key, items)
+            memories += _extract_changes(item, memories)
         elif item.message.role == "assistant" and question is not None:
             memories = list(_extract_confirmed(item, question))
         else:
@@ -118,6 +121,16 @@ def _extract_from_user(item: Item) -> list[ExtractedMemory]:
         weight = _IMPORTANCE[statement.kind] + stress
         memories.append((statement.sentence, ExtractedMemory(kind, _tidy(text), weight, (item.id,))))
     return _with_successors([sentence for sentence, _ in sentences], memories, item.id)
+
+
+def _extract_changes(item: Item, stated: Sequence[ExtractedMemory]) -> Iterator[ExtractedMemory]:
+    """Yields what tells of another value and is no statement of its own: "make that 450 instead of 300"."""
+    for sentence, masked in own_sentences(_message_text(item.message), _LONGEST):
+        text = _tidy(sentence)
+        if any(text in memory.text for memory in stated) or is_unreal(masked) or is_memory_request(masked):
+            continue
+        if tells_change(masked) and values_in(masked):
+            yield ExtractedMemory("fact", text, _IMPORTANCE["fact"], (item.id,), corrects=True)
 
 
 def _with_successors(

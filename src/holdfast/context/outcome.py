@@ -113,7 +113,7 @@ def _summary_fields(summary: CompactionRecord | None, duration_ms: int) -> dict[
         return {"path": "reused"}
     result = summary.result
     return {
-        "memories": len(result.memories),
+        "memories": sum(not memory.corrects for memory in result.memories),
         "model": result.model,
         "path": result.method,
         "duration_ms": duration_ms or round(result.seconds * 1000),

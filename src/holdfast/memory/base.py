@@ -111,6 +111,10 @@ def written_as(form: FieldForm, default: T) -> T:
     return field(default=default, metadata={"form": form})
 
 
+# In `may_replace` of a memory that is new: it is only worth keeping if it corrects a known one.
+CORRECTION = "?"
+
+
 @dataclass(frozen=True, slots=True)
 class Memory:
     """Something worth knowing beyond its conversation, with the messages it was taken from.

@@ -700,7 +700,7 @@ class Library(Catalogue):
         self._indexes = {file: index}
         for outcome in outcomes:
             self._notify(outcome.others, "superseded")
-            if outcome.action != "known":
+            if outcome.action not in ("known", "refused"):
                 self.on_change([outcome.memory], "updated" if outcome.action == "updated" else "added")
         return outcomes
 

@@ -21,12 +21,12 @@ from functools import lru_cache
 from itertools import islice
 from typing import Literal
 
-from holdfast.memory.base import Memory, MemorySource
+from holdfast.memory.base import CORRECTION, Memory, MemorySource
 from holdfast.memory.items import read_ids, read_memories, replace_item
 from holdfast.store.memories import MemoryUse
 from holdfast.text.analyser import terms
 from holdfast.text.lang import UPPER, any_phrase, any_word, by_language, word_set, words_of
-from holdfast.text.slots import compare, overlap, says_more, touches
+from holdfast.text.slots import compare, names_former, overlap, says_more, touches
 
 _GROUPS = {
     "database": (
@@ -587,6 +587,9 @@ def judge_by_slots(new: Memory, known: KnownMemories, similar: Similar | None) -
     if over:
         return MemoryVerdict("supersede", tuple(over))
     near = known.list_newest(_COMPARED, may_replace)
+    former = [memory for memory in near if names_former(new.text, memory.text)]
+    if len(former) == 1:
+        return MemoryVerdict("supersede", tuple(former))
     scores = similar(new.text, [memory.text for memory in near]) if similar is not None and near else ()
     likeness = dict(zip((memory.id for memory in near), scores, strict=False))
     related = [
@@ -637,6 +640,11 @@ def tidy(
             outcomes.append(WriteOutcome("known", known.get(new.id, new)))
             continue
         verdict = judge(new, index, similar)
+        if new.may_replace == CORRECTION:
+            if verdict.action != "supersede":
+                outcomes.append(WriteOutcome("refused", new))
+                continue
+            new = _complete_correction(new, verdict.others[0])
         if verdict.action in ("known", "update"):
             (old,) = verdict.others
             known[old.id] = merge(old, new) if verdict.action == "update" else old
@@ -663,6 +671,11 @@ def tidy(
             newer = known.get(known[name].superseded_by)
             text = replace_item(text, known[name], by_hand=by_hand, successor=newer.text if newer else "")
     return (added(text, [known[name] for name in names]) if names else text), outcomes
+
+
+def _complete_correction(new: Memory, old: Memory) -> Memory:
+    """Return a correction behind what it corrects: alone it may not say what its value is of."""
+    return replace(new, text=f"{old.text} {new.text}", kind=old.kind, may_replace="")
 
 
 def merge(old: Memory, new: Memory) -> Memory:

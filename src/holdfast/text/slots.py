@@ -183,6 +183,13 @@ def _split_compounds(slot: Slot, other: Slot) -> Slot:
     return slot
 
 
+def names_former(new: str, old: str) -> bool:
+    """Whether a newer statement names the value of an older one and another one instead of it."""
+    if max(len(new), len(old)) > _LONGEST:
+        return False
+    return _names_former(slot_of(new), slot_of(old))
+
+
 def tells_change(text: str) -> bool:
     """Whether a statement says that something is no longer as it was."""
     return _CHANGE.search(text) is not None

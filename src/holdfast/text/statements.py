@@ -200,6 +200,13 @@ def is_doubtful(sentence: str) -> bool:
     return plain.rstrip("\"'”“) ").endswith("?") or any(_cue(plain, name) for name in DOUBTS)
 
 
+def is_unreal(sentence: str) -> bool:
+    """Whether it asks, supposes, jokes or says what others say."""
+    plain = _plain(sentence)
+    asks = plain.rstrip("\"'”“) ").endswith("?")
+    return asks or any(_cue(plain, name) for name in ("supposes", "open", "joke", "says"))
+
+
 def without_particles(sentence: str) -> str:
     """A sentence from where it begins in earnest."""
     for language in LANGUAGES.values():

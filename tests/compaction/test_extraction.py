@@ -421,3 +421,18 @@ def test_a_new_value_alone_is_only_a_correction():
     assert memory.corrects
     assert said("What if we make it 450 instead of 300?") == []
     assert not any(memory.corrects for memory in said("Our budget is now 4,200 euros."))
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Hast du mit ihr gesprochen? Die heißt übrigens Frau Thomsen, Durchwahl 77 23.", False),
+        (
+            "Ich hab mit der Steuerberaterin telefoniert. Die heißt übrigens Frau Thomsen, Durchwahl 77 23.",
+            True,
+        ),
+        ("Die Artikel sind fertig. Die liegen in export/artikel.csv.", True),
+    ],
+)
+def test_a_fact_that_points_back_is_kept_with_what_it_points_at(text, kept):
+    assert (text in [memory.text for memory in said(text)]) is kept

@@ -108,7 +108,8 @@ def _extract_from_user(item: Item) -> list[ExtractedMemory]:
             continue
         context = sentences[statement.sentence - 1][0] if statement.sentence else ""
         points = statement.points or _THAT_AGAIN.search(text)
-        if context and (needs_context(text) or (points and statement.kind in _ABOUT_BEFORE)):
+        tells = statement.points and statement.kind == "fact" and not is_unreal(context)
+        if context and (needs_context(text) or (points and statement.kind in _ABOUT_BEFORE) or tells):
             # "We don't try that again" says of what in the sentence before.
             text = f"{_tidy(context)} {_tidy(text)}"
         elif not _stands_alone(text, statement.kind) or (statement.points and statement.kind == "fact"):

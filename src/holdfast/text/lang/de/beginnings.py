@@ -90,7 +90,9 @@ BEGINNINGS = {
     ),
     "none": begin(r"(?:(?:bitte|bloß|ja|absolut) ){0,2}(?:kein(?:e[nmrs]?|erlei)?|weder(?= .* noch ))"),
     "points": begin(
-        # "…, den nehmen wir": who is meant stands before it.
+        # "…, den nehmen wir", "die schafft sechs Kilo": who is meant stands before it.
+        r"(?:die|der|das) (?-i:[a-zäöüß]{3,}t)(?= )",
+        r"die (?-i:[a-zäöüß]{3,}en)(?! (?:(?-i:[a-zäöüß]+e[nrsm]?) )*(?-i:[A-ZÄÖÜ]))(?= )",
         r"(?:die|der|den|dem) (?-i:[a-zäöüß]{2,}(?:en|st|t|e)) (?:ich|du|wir|man)",
         r"(?:die|der|den|dem) (?:sind|ist|war|waren|hat|haben|hab|kommt|kommen|wird|werden|wohnt"
         r"|wohnen|geht|gehen|kostet)",

@@ -434,5 +434,5 @@ def test_a_new_value_alone_is_only_a_correction():
         ("Die Artikel sind fertig. Die liegen in export/artikel.csv.", True),
     ],
 )
-def test_a_fact_that_points_back_is_kept_with_what_it_points_at(text, kept):
+def test_a_fact_that_points_back_is_kept_with_its_object(text, kept):
     assert (text in [memory.text for memory in said(text)]) is kept

@@ -83,7 +83,7 @@ def world(tmp_path, store):
 # Keeping
 
 
-def test_a_correction_is_kept_behind_what_it_corrects_or_not_at_all(world):
+def test_a_correction_is_kept_only_behind_what_it_corrects(world):
     correction = world.found("Nee warte, nicht 418, es sind 481.", "y_2", may_replace=CORRECTION)
     world.library.write([correction])
     assert world.texts() == []

@@ -101,3 +101,12 @@ def test_many_rules_do_not_push_out_what_is_forbidden():
     draft = Draft(items_of(messages), budget_for(4_096), ExactCounter(Pennies()))
     draft = replace(draft, rules=marked(messages, rules_in), forbidden=marked(messages, forbidden_in))
     assert FORBIDDEN[0] in sent(fit(draft))
+
+
+def test_what_is_not_tried_again_comes_with_what_failed():
+    tried = "Gestern haben wir den Assistenten ausprobiert, nach 1.312 Kunden abgebrochen."
+    assert forbidden_in(f"{tried} Den nehmen wir nicht nochmal.") == (
+        f"{tried} Den nehmen wir nicht nochmal.",
+    )
+    tried = "Redis als Zwischenspeicher haben wir ausprobiert, die Kiste ist in die Knie gegangen."
+    assert forbidden_in(f"{tried} Das lassen wir.") == (f"{tried} Das lassen wir.",)

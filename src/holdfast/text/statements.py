@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from holdfast.text.analyser import language_of, terms
+from holdfast.text.analyser import sentences as split_sentences
 from holdfast.text.lang import LanguageData, by_language
 from holdfast.text.patterns import late
 from holdfast.text.statement_weights import (
@@ -170,9 +171,10 @@ def _matters(statement: Statement, sentence: str) -> bool:
     return strong and not _cue(sentence, "feels")
 
 
-def binds(sentence: str) -> bool:
-    """Whether a sentence orders or forbids something."""
-    return any(statement.kind in ("rule", "prohibition") for statement in statements_in((sentence,)))
+def binds(text: str) -> bool:
+    """Whether a text orders or forbids something, or says that it failed."""
+    kinds = {statement.kind for statement in statements_in(tuple(split_sentences(text)))}
+    return bool(kinds & {"rule", "prohibition", "failure"})
 
 
 def takes_back(sentence: str) -> bool:

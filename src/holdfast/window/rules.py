@@ -282,7 +282,8 @@ def forbidden_in(text: str) -> tuple[str, ...]:
         if statement.kind not in ("prohibition", "failure"):
             continue
         chosen[at] = sentences[at][0]
-        if at and statement.kind == "failure" and len(set(terms(chosen[at]))) <= 1:
+        few = statement.kind == "failure" and len(set(terms(chosen[at]))) <= 1
+        if at and (few or statement.points):
             chosen[at] = f"{chosen.pop(at - 1, sentences[at - 1][0])} {chosen[at]}"
     return tuple(dict.fromkeys(chosen.values()))
 

@@ -637,7 +637,7 @@ CUES = LanguageData(
             r"|ging daneben|in die hose"
             r"|(?:ohne|keine) wirkung|ändert(?:e)? (?:gar |überhaupt )?nichts"
             r"|klappt(?:e)? nicht|funktioniert(?:e)? nicht|ging schief|sackgasse|bringt nichts"
-            r"|vergeblich"
+            r"|vergeblich|in die knie gegangen|^das lassen wir(?: lieber| sein| bleiben| also)*(?=[.!]*$)"
             r"|(?:schon|bereits)(?: mal)? (?:\w+ ){0,3}?(?:aus)?(?:probiert|versucht)"
             r"|nicht (?:noch ?mals?|noch einmal|wieder)(?= (?:versuchen|probieren|machen|tun|nehmen)"
             r"|[.!,]|$)"

@@ -711,17 +711,19 @@ def _list_values(text: str) -> tuple[str, ...]:
 
 @lru_cache(1_024)
 def _rare_values(statement: str) -> tuple[tuple[str, ...], ...]:
-    """Returns dates and large numbers of a statement, the terms of each."""
-    values = values_in(statement)
+    """Returns the dates and large numbers of a statement, the terms of each, with and without their unit."""
     numbers = {
-        (number,)
-        for kind, several in values.items()
+        number
+        for kind, several in values_in(statement).items()
         if kind.startswith("number")
         for number in several
-        if len(number) > 2
     }
-    dates = {tuple(terms(day[0])) for day in _DATE_WORDS.finditer(statement) if "date" in values}
-    return tuple(numbers | dates)
+    spelled = numbers | telling(statement)
+    large = {(term,) for term in spelled if sum(sign.isdigit() for sign in term) > 2}
+    days = (day[0] for day in _DATE_WORDS.finditer(statement))
+    dates = {tuple(terms(day)) for day in days if "date" in values_in(day)}
+    # A month that is also a small word is no term; a day alone is not rare.
+    return tuple(large | {date for date in dates if len(date) > 1})
 
 
 def _frame_of(text: str) -> str:

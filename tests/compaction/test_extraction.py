@@ -399,6 +399,7 @@ def test_a_memory_is_dated_by_when_it_was_said():
         "Meine IBAN ist DE89 3704 0044 0532 0130 00.",
         "Our account for invoices is AT61 1904 3002 3457 3201.",
         "My credit card number is 4111 1111 1111 1111.",
+        "Doch lieber auf DE89 3704 0044 0532 0130 00 statt auf das Konto 4711.",
     ],
 )
 def test_account_numbers_are_not_remembered_unasked(text):

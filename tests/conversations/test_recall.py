@@ -291,6 +291,12 @@ def test_a_question_that_tells_something_too_keeps_its_place(talk):
             "481",
         ),
         (
+            "Für den Umzug können wir 8.500 Euro ausgeben.",
+            "Leider sind es jetzt 7.200 statt 8.500 Euro.",
+            "Wie viel können wir für den Umzug ausgeben?",
+            "7.200",
+        ),
+        (
             "We want to switch the shop over on 15 January, that's a Friday.",
             "15 January is off the table, we are closed then, it has to be 2 February.",
             "When do we want to switch the shop over?",
@@ -299,7 +305,7 @@ def test_a_question_that_tells_something_too_keeps_its_place(talk):
     ],
 )
 def test_a_correction_that_names_only_the_old_value_is_brought(talk, told, correction, question, value):
-    subject = "shop" if "shop" in told else "Weiterleitungen"
+    subject = next(word for word in ("shop", "Weiterleitungen", "Umzug") if word in told)
     others = [user(f"Somebody read about the {subject} of {letter}.") for letter in LETTERS]
     past = Past(
         talk, user(told), *others[:9], *map(user, FILLER), user(correction), *map(user, FILLER), *others

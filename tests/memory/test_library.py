@@ -94,6 +94,15 @@ def test_a_correction_is_kept_only_behind_what_it_corrects(world):
     assert set(world.texts()) == {"Der Server heißt arion.", f"{told} {correction.text}"}
 
 
+def test_a_correction_of_several_things_replaces_none(world):
+    texts = ["Im Lager liegen 418 Kisten.", "Im Lager liegen 418 Dosen."]
+    for text in texts:
+        world.library.add(world.me, text)
+    correction = world.found("Im Lager, nicht 418, es sind 481.", may_replace=CORRECTION, valid_from=NOW + 60)
+    world.library.write([correction])
+    assert set(world.texts()) == set(texts)
+
+
 def test_each_kind_goes_where_it_belongs(world):
     garden = replace(world.me, project="garden")
     world.library.add(garden, "Roses need water.")
@@ -212,6 +221,14 @@ def test_a_conversation_begins_with_rules_whosever_they_are(world):
     texts = [memory.text for memory in world.library.list_opening(project, NOW)]
     assert set(texts[:2]) == {"Never push to main.", "I prefer short answers."}
     assert texts[2] == "The port is 8443."
+
+
+def test_what_is_forbidden_comes_before_what_failed(world):
+    failed = "We tried Redis, it did not work. We won't try that again."
+    world.library.add(world.me, failed, "decision", importance=0.9)
+    world.library.add(world.me, "Never touch the folder alt.", "preference", importance=0.1)
+    texts = [memory.text for memory in world.library.list_opening(world.me, NOW)]
+    assert texts == ["Never touch the folder alt.", failed]
 
 
 def test_manual_file_change_is_visible_on_next_read(world):

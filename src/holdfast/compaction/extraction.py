@@ -130,7 +130,7 @@ def _extract_changes(item: Item, stated: Sequence[ExtractedMemory]) -> Iterator[
         text = _tidy(sentence)
         if any(text in memory.text for memory in stated) or is_unreal(masked) or is_memory_request(masked):
             continue
-        if tells_change(masked) and values_in(masked):
+        if tells_change(masked) and values_in(masked) and not has_account_number(sentence):
             yield ExtractedMemory("fact", text, _IMPORTANCE["fact"], (item.id,), corrects=True)
 
 

@@ -236,7 +236,8 @@ class Catalogue:
             for memory in self.list_useful(scope, moment)
             if not traits_of(memory.text) & Trait.ONLY_ASKS
         ]
-        first = [memory for memory in known if is_rule(memory)]
+        # What a person wants and forbids goes before what was decided, or failed.
+        first = sorted(filter(is_rule, known), key=lambda memory: memory.kind == "decision")
         prose: list[Memory] = []
         for whose in visible(scope):
             prose += self.notes.read_prose(memory_file(whose), whose)

@@ -590,6 +590,9 @@ def judge_by_slots(new: Memory, known: KnownMemories, similar: Similar | None) -
     former = [memory for memory in near if names_former(new.text, memory.text)]
     if len(former) == 1:
         return MemoryVerdict("supersede", tuple(former))
+    if former and new.may_replace == CORRECTION:
+        # It does not say which of them it is about.
+        return MemoryVerdict("add")
     scores = similar(new.text, [memory.text for memory in near]) if similar is not None and near else ()
     likeness = dict(zip((memory.id for memory in near), scores, strict=False))
     related = [
@@ -641,7 +644,8 @@ def tidy(
             continue
         verdict = judge(new, index, similar)
         if new.may_replace == CORRECTION:
-            if verdict.action != "supersede":
+            if verdict.action != "supersede" or len(verdict.others) > 1:
+                # Behind one of several, it would take the place of what the others say.
                 outcomes.append(WriteOutcome("refused", new))
                 continue
             new = _complete_correction(new, verdict.others[0])

@@ -144,7 +144,7 @@ def _names_former(a: Slot, b: Slot) -> bool:
     for kind, former in b.values.items():
         values = numbers if kind.startswith("number") else a.values.get(kind, _NONE)
         named = values & former
-        long = any(value[0].isdigit() and len(_LEADING.findall(value)[0]) > 2 for value in named)
+        long = any(value.partition(".")[0].isdigit() and len(value.partition(".")[0]) > 2 for value in named)
         telling = long or kind == "date" or (kind == "number money" and not a.head)
         if named and values - former and (telling or a.own & b.own):
             return True
@@ -244,6 +244,7 @@ def gives_new_value(new: str, old: str, question: str = "") -> bool:
     if _is_about_another(a, b, shared):
         return False
     if not a.changed and b.values.keys() - a.values.keys():
+        # "It's on 15 January, a Friday" is more than a day of the week, and no other one replaces it.
         return False
     asked = shared & slot_of(question).topic
     differing = {kind for kind in a.values.keys() & b.values.keys() if not a.values[kind] & b.values[kind]}

@@ -198,15 +198,17 @@ def is_about_speaker(sentence: str) -> bool:
 
 def is_doubtful(sentence: str) -> bool:
     """Whether it asks, supposes, jokes, rejects or speaks of this moment: then nothing can be built on it."""
-    plain = _plain(sentence)
-    return plain.rstrip("\"'”“) ").endswith("?") or any(_cue(plain, name) for name in DOUBTS)
+    return _asks_or_has(sentence, DOUBTS)
 
 
 def is_unreal(sentence: str) -> bool:
-    """Whether it asks, supposes, jokes or says what others say."""
+    """Whether it asks, supposes, jokes or says what others say; it may well take something back."""
+    return _asks_or_has(sentence, ("supposes", "open", "joke", "says"))
+
+
+def _asks_or_has(sentence: str, cues: Sequence[str]) -> bool:
     plain = _plain(sentence)
-    asks = plain.rstrip("\"'”“) ").endswith("?")
-    return asks or any(_cue(plain, name) for name in ("supposes", "open", "joke", "says"))
+    return plain.rstrip("\"'”“) ").endswith("?") or any(_cue(plain, name) for name in cues)
 
 
 def without_particles(sentence: str) -> str:
